@@ -48,17 +48,18 @@ bool folded_probe(const uint8_t *bytes, size_t n)
 {
 	struct rd r = rd_init(bytes, n);
 	struct text_line l, stack;
+	unsigned seen = 0, n_stacks = 0;
 	bool has_two = false;
-	unsigned seen = 0;
 	uint64_t number;
 
 	while (seen < MOST_PROBED && text_line_next(&r, &l)) {
 		if (!l.n || *l.text == '#')
 			continue;
-		if (!folded_parse(&l, &stack, &number) || *l.text == '\t')
-			return false;
-		has_two |= memchr(stack.text, ';', stack.n) != NULL;
 		seen++;
+		if (!folded_parse(&l, &stack, &number) || *l.text == '\t')
+			continue;
+		has_two |= memchr(stack.text, ';', stack.n) != NULL;
+		n_stacks++;
 	}
-	return has_two;
+	return has_two && n_stacks >= seen - n_stacks;
 }

@@ -12,8 +12,8 @@ bool folded_parse(const struct text_line *l, struct text_line *ret_stack, uint64
 /* Takes the next frame of STACK; false when there is none. */
 bool folded_next_frame(struct text_line *stack, struct text_line *ret);
 
-/* Whether the N bytes begin with lines of folded stacks: all of the first few are, and one has a
- * ';'. */
+/* Whether the N bytes begin with lines of folded stacks: half of the first few are, and one has a
+ * ';'.  The reader names the line that is none. */
 bool folded_probe(const uint8_t *bytes, size_t n);
 
 #endif

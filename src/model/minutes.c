@@ -26,6 +26,7 @@ void profile_add_moment(struct profile *p, const struct moment *m)
 	uint32_t i = index_find(&p->moment_ix, h, is_same_moment, p, m);
 
 	assert(m->owner < p->owners.n && m->event < p->events.n);
+	p->n_timed += m->count;
 	if (i == INDEX_NONE) {
 		vec_push(&p->moments, *m);
 		index_add(&p->moment_ix, h, (uint32_t)p->moments.n - 1);
@@ -76,6 +77,7 @@ void fresh_move_noted(struct freshness *f, uint32_t i, uint32_t to)
 void profile_forget_moments(struct profile *p)
 {
 	p->moments.n = 0;
+	p->n_timed = 0;
 	index_release(&p->moment_ix);
 }
 

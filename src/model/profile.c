@@ -514,6 +514,7 @@ void profile_reset_values(struct profile *p)
 	profile_each_used (p, i)
 		p->values.v[i].count = p->values.v[i].sum = 0;
 	p->losses.n = p->branches.n = p->accesses.n = p->moments.n = 0;
+	p->n_timed = 0;
 	index_release(&p->branch_ix);
 	index_release(&p->access_ix);
 	index_release(&p->moment_ix);

@@ -259,6 +259,7 @@ struct profile {
 	VEC(struct value) values;
 	VEC(struct loss) losses;
 	VEC(struct moment) moments;  /* by profile_add_moment: of all samples, or of some */
+	uint64_t n_timed;	     /* samples of all moments */
 	VEC(struct branch) branches; /* by profile_add_branch; no part of the account */
 	VEC(struct access) accesses; /* by profile_add_access; no part of the account */
 	VEC(ctx_id) flats; /* by place: its context under the root, 0 none (and where it ends) */
@@ -391,6 +392,9 @@ void profile_reset_values(struct profile *p);
 /* Somewhere values go, one at a time; their ids are those of the profile the sink belongs to. */
 struct value_sink {
 	void (*put)(struct value_sink *s, const struct value *v);
+	/* Called before the values of each part of a database, whose samples came from START_NS to
+	 * END_NS (since 1970; 0: not known).  NULL: nobody asks. */
+	void (*part)(struct value_sink *s, uint64_t start_ns, uint64_t end_ns);
 	bool traces;   /* traces are wanted in that profile; else they are not even read */
 	bool branches; /* branches are wanted in that profile; else they are not even read */
 	bool accesses; /* accesses to memory are wanted in that profile; else they are not read */

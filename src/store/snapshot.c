@@ -161,9 +161,13 @@ void snapshot_close(struct snapshot *s)
 int snapshot_load_segment(const struct snapshot *s, size_t i, struct profile *into,
 			  struct value_sink *sink, struct err *err)
 {
-	int rc = segment_decode(s->maps.v[i].bytes, s->maps.v[i].n_bytes, into, sink, err);
+	const struct manifest_segment *seg = &s->manifest.segments.v[i];
+	int rc;
 
-	return rc < 0 ? err_prefix(err, rc, "%s", s->manifest.segments.v[i].name) : 0;
+	if (sink && sink->part)
+		sink->part(sink, seg->start_wall_ns, seg->end_wall_ns);
+	rc = segment_decode(s->maps.v[i].bytes, s->maps.v[i].n_bytes, into, sink, err);
+	return rc < 0 ? err_prefix(err, rc, "%s", seg->name) : 0;
 }
 
 int snapshot_load(const struct snapshot *s, bool journal_only, struct profile *into,
@@ -180,6 +184,8 @@ int snapshot_load(const struct snapshot *s, bool journal_only, struct profile *i
 	}
 	if (!s->journal)
 		return 0;
+	if (sink && sink->part)
+		sink->part(sink, 0, 0);
 	rc = journal_read_begin(&r, (uint8_t *)s->journal, s->n_journal, err);
 	while (rc >= 0 && (rc = journal_next(&r, &rec, err)) == 1)
 		rc = journal_load(&rec, into, sink, err);

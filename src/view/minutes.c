@@ -9,6 +9,8 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 
+#define MINUTE_NS 60000000000ull
+
 /* On tables the last two are there when an owner has them. */
 static const struct emit_col columns[] = {
 	{.key = "minute", .type = EMIT_STR},
@@ -23,6 +25,8 @@ static const struct emit_col columns[] = {
 	{.key = "cgroup", .type = EMIT_STR, .in = EMIT_IN_JSON},
 	{.key = "uid", .type = EMIT_U64, .in = EMIT_IN_JSON},
 	{.key = "label", .type = EMIT_STR, .cut = TEXT_END},
+	{.key = "from", .type = EMIT_STR, .in = EMIT_IN_JSON | EMIT_IN_CSV},
+	{.key = "until", .type = EMIT_STR, .in = EMIT_IN_JSON | EMIT_IN_CSV},
 };
 
 static const char *minute_text(struct arena *a, uint32_t minute)
@@ -37,12 +41,36 @@ static const char *minute_text(struct arena *a, uint32_t minute)
 	return arena_strdup(a, text);
 }
 
+/* The minute of EDGE_NS, an edge of the time that C came in; NULL: not known, or C has a minute. */
+static const char *edge_text(struct arena *a, const struct minute_count *c, uint64_t edge_ns)
+{
+	return c->minute == MINUTE_UNKNOWN && c->end_ns
+		       ? minute_text(a, (uint32_t)(edge_ns / MINUTE_NS))
+		       : NULL;
+}
+
+/* What a table says of samples without a minute. */
+static const char *between_text(struct arena *a, const struct minute_count *c)
+{
+	const char *from = edge_text(a, c, c->start_ns),
+		   *until = edge_text(a, c, c->end_ns + MINUTE_NS - 1);
+	_str_ struct str s = {0};
+
+	if (!from || !until)
+		return "[time not known]";
+	/* The day stands there once. */
+	str_addf(&s, "[between %s and %s]", from,
+		 strncmp(from, until, strlen("2026-01-01T")) == 0 ? until + strlen("2026-01-01T")
+								  : until);
+	return arena_strdup(a, str_get(&s));
+}
+
 static const char *text_or_none(const struct profile *p, string_id id)
 {
 	return id ? profile_str(p, id) : NULL;
 }
 
-static const char *whose(const struct emit *e, const struct profile *p,
+static const char *whose(const struct emit *e, struct arena *a, const struct profile *p,
 			 const struct minute_count *c)
 {
 	const struct owner *o = &p->owners.v[c->owner];
@@ -52,7 +80,7 @@ static const char *whose(const struct emit *e, const struct profile *p,
 	if (e->format != EMIT_TABLE)
 		return NULL;
 	if (c->minute == MINUTE_UNKNOWN)
-		return "[time not known]";
+		return between_text(a, c);
 	return c->owner ? owner_stand_in(o, OWNER_KEY_COMM) : "[others]";
 }
 
@@ -93,7 +121,7 @@ void minutes_show(struct emit *e, const struct minutes *m, bool with_step)
 				    {.s = minute_text(&a, c->minute)},
 				    {.s = profile_str(p, p->events.v[c->event].name)},
 				    {.u = c->n},
-				    {.s = whose(e, p, c)},
+				    {.s = whose(e, &a, p, c)},
 				    {.u = o->pid, .none = !o->pid},
 				    {.s = tid ? arena_strdup(&a, tid) : NULL},
 				    {.u = o->tid, .none = !o->tid},
@@ -102,6 +130,8 @@ void minutes_show(struct emit *e, const struct minutes *m, bool with_step)
 				    {.s = text_or_none(p, o->cgroup)},
 				    {.u = o->uid, .none = o->uid == OWNER_UID_UNKNOWN},
 				    {.s = text_or_none(p, o->label)},
+				    {.s = edge_text(&a, c, c->start_ns)},
+				    {.s = edge_text(&a, c, c->end_ns + MINUTE_NS - 1)},
 			    });
 	}
 	emit_table_end(e);

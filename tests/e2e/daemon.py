@@ -421,6 +421,8 @@ def dead_for_an_hour():
             unknown = stored_unknown() - earlier
             after = d.status()["unknown_samples"]
     reached, stored, lost = sums()
+    rows = json.loads(sh(DWELL, "epochs", "--minutes", "--json", "--no-flush", "db"))["rows"]
+    check(all(r["minute"] or r["from"] < r["until"] for r in rows), "neither a minute nor two that they came between: %s" % rows)
     losses = [l["name"] for m in recordings() for l in m["losses"]]
     note("%d reached, %d stored, %d lost: %s; at most %d KiB resident" % (reached, stored, lost, losses, memory / 1024))
     check(reached == total + own_reached(), "%d + %d of the last one, %d in all" % (total, own_reached(), reached))

@@ -13,17 +13,60 @@
 struct counting_sink {
 	struct value_sink sink;
 	const struct profile *p;
-	VEC(uint64_t) n; /* by event */
+	VEC(uint64_t) n, untimed; /* by event; untimed as of the last part's end */
+	uint64_t n_all, n_untimed;
+	uint64_t start_ns, end_ns; /* of this part */
+	VEC(struct minute_count) unknown;
 };
 
 static void count_value(struct value_sink *s, const struct value *v)
 {
 	struct counting_sink *c = (struct counting_sink *)s;
 
-	while (c->n.n <= v->event)
+	while (c->n.n <= v->event) {
 		vec_push(&c->n, 0);
-	if (value_is_samples(c->p, v))
-		c->n.v[v->event] += v->count;
+		vec_push(&c->untimed, 0);
+	}
+	if (!value_is_samples(c->p, v))
+		return;
+	c->n.v[v->event] += v->count;
+	c->n_all += v->count;
+}
+
+/* What was counted of the part that ends and has no minute came between the part's edges. */
+static void end_part(struct counting_sink *c)
+{
+	if (c->n_all - c->n_untimed <= c->p->n_timed)
+		return; /* most parts: moments need not be gone through */
+	for (event_id i = 0; i < c->n.n; i++) {
+		const uint64_t known = c->untimed.v[i] + profile_n_timed(c->p, i);
+		const uint64_t n = c->n.v[i] > known ? c->n.v[i] - known : 0;
+
+		c->untimed.v[i] += n;
+		c->n_untimed += n;
+		if (n)
+			vec_push(&c->unknown, (struct minute_count){.minute = MINUTE_UNKNOWN,
+								    .event = i,
+								    .n = n,
+								    .start_ns = c->start_ns,
+								    .end_ns = c->end_ns});
+	}
+}
+
+static void begin_part(struct value_sink *s, uint64_t start_ns, uint64_t end_ns)
+{
+	struct counting_sink *c = (struct counting_sink *)s;
+
+	end_part(c);
+	c->start_ns = start_ns;
+	c->end_ns = end_ns;
+}
+
+static void counting_release(struct counting_sink *c)
+{
+	vec_release(&c->n);
+	vec_release(&c->untimed);
+	vec_release(&c->unknown);
 }
 
 static int compare_counts(const void *a, const void *b)
@@ -34,6 +77,8 @@ static int compare_counts(const void *a, const void *b)
 		return x->minute < y->minute ? -1 : 1;
 	if (x->event != y->event)
 		return x->event < y->event ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
 	if (x->n != y->n)
 		return x->n > y->n ? -1 : 1;
 	return x->owner < y->owner ? -1 : x->owner > y->owner;
@@ -138,10 +183,45 @@ static void join_moments(struct minutes *m, const struct wanted_moments *w, uint
 	index_release(&ix);
 }
 
+/* Whether W wants what came between the edges of U, or some of it. */
+static bool wants_unknown(const struct wanted_moments *w, const struct minute_count *u)
+{
+	if (w->owners || (w->events && !w->events[u->event]))
+		return false;
+	if (!u->end_ns)
+		return w->from == 0 && w->to == UINT64_MAX;
+	return u->end_ns / MINUTE_NS >= w->from && u->start_ns / MINUTE_NS < w->to;
+}
+
+/* Adds the rows of EVENT that have no minute, as one where there are more than MOST (0: any
+ * number). */
+static void add_unknown(struct minutes *m, const struct counting_sink *c,
+			const struct wanted_moments *w, event_id event, size_t most)
+{
+	const size_t first = m->counts.n;
+	size_t n = 0;
+
+	vec_each (u, &c->unknown)
+		n += u->event == event && wants_unknown(w, u);
+	vec_each (u, &c->unknown) {
+		struct minute_count *all = &m->counts.v[first];
+
+		if (u->event != event || !wants_unknown(w, u))
+			continue;
+		if (m->counts.n == first || !most || n <= most) {
+			vec_push(&m->counts, *u);
+			continue;
+		}
+		all->n += u->n;
+		all->start_ns = u->start_ns < all->start_ns ? u->start_ns : all->start_ns;
+		all->end_ns = u->end_ns > all->end_ns ? u->end_ns : all->end_ns;
+	}
+}
+
 int minutes_open(struct minutes *m, const struct select *s, uint32_t most_steps, struct err *err)
 {
-	struct counting_sink c = {{.put = count_value, .moments = true}, &m->in.profile};
 	struct profile *p = &m->in.profile;
+	struct counting_sink c = {{.put = count_value, .part = begin_part, .moments = true}, p};
 	struct select quiet = *s; /* what is cut here is cut at minutes, whatever was read */
 	struct wanted_moments w = {.owners = NULL};
 	int rc;
@@ -152,27 +232,23 @@ int minutes_open(struct minutes *m, const struct select *s, uint32_t most_steps,
 	if (rc >= 0)
 		rc = input_open_into(&m->in, &quiet, &c.sink, err);
 	if (rc < 0) {
-		vec_release(&c.n);
+		counting_release(&c);
 		return rc;
 	}
 	vec_each (v, &p->values) /* of inputs that do not use the sink */
 		count_value(&c.sink, v);
+	end_part(&c);
 	rc = owners_select(p, s->owners, &w.owners, err);
 	if (rc >= 0)
 		rc = wanted_events(p, s, &w.events, err);
 	if (rc >= 0)
 		join_moments(m, &w, most_steps);
-	for (event_id i = 0; i < c.n.n && rc >= 0 && !s->since && !s->until && !w.owners; i++) {
-		const uint64_t known = profile_n_timed(p, i);
-
-		if (c.n.v[i] > known && (!w.events || w.events[i]))
-			vec_push(&m->counts,
-				 (struct minute_count){MINUTE_UNKNOWN, i, 0, c.n.v[i] - known});
-	}
+	for (event_id i = 0; i < c.n.n && rc >= 0; i++)
+		add_unknown(m, &c, &w, i, most_steps);
 	vec_sort(&m->counts, compare_counts);
 	free(w.owners);
 	free(w.events);
-	vec_release(&c.n);
+	counting_release(&c);
 	if (rc < 0)
 		minutes_close(m);
 	return rc;

@@ -5,7 +5,8 @@
 
 #include "query/samples/input.h"
 
-/* Samples whose minute is not known: of old programs, of time when the daemon was dead. */
+/* Samples whose minute is not known: of old programs, of time when the daemon was dead.  Their
+ * segment tells from when to when they came. */
 #define MINUTE_UNKNOWN UINT32_MAX
 
 struct minute_count {
@@ -13,6 +14,7 @@ struct minute_count {
 	event_id event;
 	owner_id owner; /* 0: of several owners, or of nobody known */
 	uint64_t n;
+	uint64_t start_ns, end_ns; /* of MINUTE_UNKNOWN: came between, since 1970; 0: not known */
 };
 
 struct minutes {

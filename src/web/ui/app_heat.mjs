@@ -112,7 +112,8 @@ export function heatMap(rows, step, key, event, choose) {
     paint();
     tell(0, -1);
   });
-  const place = el("div", { class: "heat" }, canvas, says);
+  const place = el("div", { class: "heat" }, canvas, says, ...rows.filter((r) => r.event === event && r.from).map((r) =>
+    el("p", { class: "soft" }, `${count(r.samples)} samples came between ${r.from} and ${r.until}; their minutes are not known.`)));
   new ResizeObserver(paint).observe(place);
   return place;
 }
