@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "base/rd.h"
 #include "base/sha256.h"
+#include "resolve/code_frames.h"
 #include "resolve/elf_digest.h"
 #include "resolve/elf_file.h"
 #include "resolve/go_switches.h"
@@ -233,8 +234,10 @@ static void add_section(struct sha256 *h, const struct unwind_section *s)
 		sha256_add(h, s->bytes, s->n_bytes);
 }
 
-/* Hashes everything that unwind_build looks at, so that tables of one key are equal. */
-static void make_key(const struct unwind_input *in, uint8_t ret[UNWIND_KEY_BYTES])
+/* Hashes everything that unwind_build looks at, with what it looked at of the CODE, so that tables
+ * of one key are equal. */
+static void make_key(const struct unwind_input *in, struct code_frames *code,
+		     uint8_t ret[UNWIND_KEY_BYTES])
 {
 	struct sha256 h;
 
@@ -266,6 +269,7 @@ static void make_key(const struct unwind_input *in, uint8_t ret[UNWIND_KEY_BYTES
 		sha256_add_u64(&h, in->segments[i].off);
 		sha256_add_u64(&h, in->segments[i].n_bytes);
 	}
+	sha256_add_u64(&h, sha256_end_u64(&code->seen));
 	sha256_end(&h, ret, UNWIND_KEY_BYTES);
 }
 
@@ -275,6 +279,7 @@ static int resolve_elf_unwind_load(struct elf_file *f, size_t most_bytes, struct
 	struct unwind_input in = {.machine = f->machine};
 	const struct elf_segment *s = find_segment(f, PT_GNU_SFRAME);
 	struct budget b = {.left = most_bytes};
+	struct code_frames code;
 	int rc;
 
 	if (!f->is_64)
@@ -290,13 +295,17 @@ static int resolve_elf_unwind_load(struct elf_file *f, size_t most_bytes, struct
 	interpreter_find(f, &in);
 	if (in.go.bytes)
 		go_switches_find(f, &in);
+	code_frames_offer(&code, f, &in);
+	if (INTERPRETER_IS_V8(in.interpreter.number)) /* its builtins are known by frame pointers */
+		in.read_code = NULL;
 	in.most_bytes = b.left;
 	if (b.ran_out)
 		rc = err_set(err, -E2BIG, "frame information of more than %zu bytes", most_bytes);
 	else
 		rc = unwind_build(&in, ret, err);
 	if (rc >= 0)
-		make_key(&in, ret->key);
+		make_key(&in, &code, ret->key);
+	code_frames_release(&code);
 	free((void *)in.eh_frame.bytes);
 	free((void *)in.debug_frame.bytes);
 	free((void *)in.sframe.bytes);

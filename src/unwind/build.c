@@ -213,6 +213,8 @@ int unwind_build(const struct unwind_input *in, struct unwind_table *ret, struct
 			lay_over(&eh, &more);
 		row_list_release(&more);
 	}
+	if (in->read_code)
+		rows_read_code(&eh);
 	for (uint32_t i = 0; i < in->n_loops; i++)
 		mark_loop(&eh, &in->loops[i]);
 	rc = build_check(&eh, err);

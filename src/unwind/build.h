@@ -25,6 +25,14 @@ struct unwind_section {
 	uint64_t svma;
 };
 
+/* Takes that from SVMA on RULE holds; a rule of zeros: none does. */
+typedef void unwind_put_fn(void *owner, uint64_t svma, const struct unwind_rule *rule);
+
+/* Puts by ascending address what is known of N_BYTES of code at SVMA, which lie at OFF in the file.
+ * CTX is unwind_input.code. */
+typedef void unwind_read_code_fn(void *ctx, uint64_t svma, uint64_t off, uint64_t n_bytes,
+				 unwind_put_fn *put, void *owner);
+
 /* What a little-endian file of 64 bits tells. */
 struct unwind_input {
 	uint16_t machine; /* EM_X86_64 or EM_AARCH64 */
@@ -46,6 +54,8 @@ struct unwind_input {
 	struct unwind_loop {
 		uint64_t svma, n_bytes;
 	} loops[UNWIND_MAX_LOOPS];
+	unwind_read_code_fn *read_code; /* for code that no section speaks of; NULL: nobody does */
+	void *code;
 	uint32_t n_segments; /* executable ones, by ascending svma */
 	size_t most_bytes;   /* that building may take besides the sections; 0: any */
 	struct unwind_segment {
@@ -69,7 +79,7 @@ struct unwind_table {
 };
 
 /* Builds RET from what IN has: .eh_frame first, then .gopclntab, .debug_frame and .sframe where it
- * has gaps.
+ * has gaps, and what read_code says where gaps of 16 bytes are left.
  * Release it with unwind_table_release.  -ENOENT when there is no frame information at all (a table
  * of gaps is of no use), -ENOTSUP for another machine, -E2BIG when it needs more than 65,535 rules
  * or 2^25 rows, or IN's most_bytes. */

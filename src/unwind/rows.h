@@ -53,6 +53,9 @@ void rows_read_cfi(struct frame_rows *rows, const struct unwind_section *s, bool
 void rows_read_sframe(struct frame_rows *rows, const struct unwind_section *s);
 void rows_read_go(struct frame_rows *rows, const struct unwind_section *s);
 
+/* Adds what IN's read_code says of the code that ROWS leave out. */
+void rows_read_code(struct frame_rows *rows);
+
 /* A stretch of code that one entry of frame information speaks of. */
 struct piece {
 	uint64_t off, end; /* file offsets */

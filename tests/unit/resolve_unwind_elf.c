@@ -44,6 +44,26 @@ static bool is_same(const struct unwind_table *a, const struct unwind_table *b)
 	       memcmp(a->rules, b->rules, a->n_rules * sizeof(*a->rules)) == 0;
 }
 
+/* Whether A and B say the same where both say something, which is most of the code.  How much is
+ * read off code without frame information depends on sections and symbols. */
+static bool agree(const struct unwind_table *a, const struct unwind_table *b)
+{
+	const uint64_t end = a->first_off + (uint64_t)a->n_blocks * UNWIND_BLOCK;
+	uint64_t n_both = 0;
+
+	for (uint64_t off = a->first_off; off < end; off++) {
+		const struct unwind_rule *x = unwind_table_find(a, off),
+					 *y = unwind_table_find(b, off);
+
+		if (x->cfa == UNWIND_CFA_NONE || y->cfa == UNWIND_CFA_NONE)
+			continue;
+		n_both++;
+		if (memcmp(x, y, sizeof(*x)) != 0)
+			return false;
+	}
+	return a->n_fdes == b->n_fdes && n_both * 10 > a->n_text_bytes * 9;
+}
+
 TEST(with_sections_and_without)
 {
 	static const char *const commands[] = {
@@ -74,7 +94,7 @@ TEST(with_sections_and_without)
 		EXPECT(is_same(&from_file, &from_bytes));
 		memset(bytes + 40, 0, 8); /* e_shoff */
 		if (elf_unwind_load_bytes((uint8_t *)bytes, n, &bare, &err) == 0) {
-			EXPECT(is_same(&from_file, &bare));
+			EXPECT(agree(&from_file, &bare));
 			EXPECT_EQ(bare.n_damaged, 0);
 			unwind_table_release(&bare);
 		} else {

@@ -1,0 +1,680 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See code_frames.h.
+ *
+ * A function is followed from its first instruction along all branches.  At each instruction is
+ * known how far the stack pointer is from the canonical frame address (CFA), and where rbp and rbx
+ * of the caller are:
+ *
+ *     push %rbx              CFA = rsp + 8            rbx as it was
+ *     push %rbp              CFA = rsp + 16           rbx at CFA - 16
+ *     mov  %rsp, %rbp        CFA = rsp + 24           rbp at CFA - 24
+ *     and  $-64, %rsp        CFA = rsp + 24 = rbp + 24
+ *     ...                    CFA = rbp + 24           rsp is not known
+ *     leave                  CFA = rbp + 24
+ *     pop  %rbx              CFA = rsp + 16
+ *     ret                    CFA = rsp + 8            both as they were: believed
+ *
+ * A function begins where a stretch does, where the one before it ends, and where a symbol says so.
+ * What is none, or is data, does not come to returns that fit, and then nothing is said of it. */
+#include "resolve/code_frames.h"
+
+#include <Zydis/Zydis.h>
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/lower_bound.h"
+#include "base/rd.h"
+
+#define MOST_STRETCH ((size_t)512 << 10) /* bytes of code that are looked at together */
+#define MOST_CODE    ((size_t)4 << 20)	 /* of an image */
+#define MOST_SYMBOLS ((size_t)4 << 20)	 /* bytes of a table of them */
+#define MOST_STATES  4096		 /* different ones in a stretch */
+#define MANY	     512 /* bytes: more than what comes with every program; symbols are read */
+#define ALIGNMENT    16	 /* of functions: what compilers and assemblers choose */
+
+/* A register that belongs to the caller. */
+struct callers {
+	int at; /* its value is at CFA + AT; 0: nowhere */
+	bool is_changed;
+};
+
+/* What holds before an instruction. */
+struct frame_state {
+	int up;	     /* CFA - rsp */
+	int fp_up;   /* CFA - rbp */
+	int copy_up; /* CFA - register COPY */
+	bool knows_sp, knows_fp;
+	ZydisRegister copy; /* of rsp; 0: none */
+	struct callers fp, bx;
+};
+
+static const struct frame_state at_entry = {.up = 8, .knows_sp = true};
+
+enum mark { UNSEEN, INSIDE, FIRST_STATE };
+
+struct pending {
+	size_t off;
+	struct frame_state state;
+};
+
+struct stretch {
+	const uint8_t *code;
+	size_t n;
+	uint64_t svma;
+	ZydisDecoder decoder;
+	uint16_t *at; /* of each byte: UNSEEN, INSIDE an instruction, FIRST_STATE + number */
+	size_t steps; /* that may still be made */
+	VEC(struct frame_state) states; /* as only_known has them */
+	struct index by_state;
+	VEC(struct pending) pending;
+	VEC(size_t) seen; /* instructions of the function that is followed */
+};
+
+struct instruction {
+	ZydisDecodedInstruction in;
+	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
+};
+
+static bool code_decode(const struct stretch *s, size_t off, struct instruction *ret)
+{
+	return ZYAN_SUCCESS(
+		ZydisDecoderDecodeFull(&s->decoder, s->code + off, s->n - off, &ret->in, ret->op));
+}
+
+/* --- what an instruction does --- */
+
+static bool is_register(const ZydisDecodedOperand *op, ZydisRegister r)
+{
+	return op->type == ZYDIS_OPERAND_TYPE_REGISTER && op->reg.value == r;
+}
+
+static ZydisRegister whole_register(const ZydisDecodedOperand *op)
+{
+	return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, op->reg.value);
+}
+
+/* The state's knowledge of register R in *RET, which is CFA - R. */
+static bool distance_of(const struct frame_state *f, ZydisRegister r, int *ret)
+{
+	if (r == ZYDIS_REGISTER_RSP && f->knows_sp)
+		*ret = f->up;
+	else if (r == ZYDIS_REGISTER_RBP && f->knows_fp)
+		*ret = f->fp_up;
+	else if (f->copy && r == f->copy)
+		*ret = f->copy_up;
+	else
+		return false;
+	return true;
+}
+
+/* Whether OP is the memory at a known place, at CFA + *RET. */
+static bool is_in_frame(const struct frame_state *f, const ZydisDecodedOperand *op, int *ret)
+{
+	int up;
+
+	if (op->type != ZYDIS_OPERAND_TYPE_MEMORY || op->mem.index != ZYDIS_REGISTER_NONE ||
+	    op->mem.segment == ZYDIS_REGISTER_FS || op->mem.segment == ZYDIS_REGISTER_GS ||
+	    !distance_of(f, op->mem.base, &up) || llabs(op->mem.disp.value) > INT32_MAX / 4)
+		return false;
+	*ret = (int)op->mem.disp.value - up;
+	return true;
+}
+
+static struct callers *callers_of(struct frame_state *f, ZydisRegister r)
+{
+	return r == ZYDIS_REGISTER_RBP ? &f->fp : r == ZYDIS_REGISTER_RBX ? &f->bx : NULL;
+}
+
+/* Register R has a new value, of which nothing is known. */
+static void lose(struct frame_state *f, ZydisRegister r)
+{
+	struct callers *c = callers_of(f, r);
+
+	if (c)
+		c->is_changed = true;
+	if (r == ZYDIS_REGISTER_RBP)
+		f->knows_fp = false;
+	if (r == ZYDIS_REGISTER_RSP)
+		f->knows_sp = false;
+	if (r == f->copy)
+		f->copy = ZYDIS_REGISTER_NONE;
+}
+
+/* Register R becomes CFA - UP. */
+static void know(struct frame_state *f, ZydisRegister r, int up)
+{
+	lose(f, r);
+	if (r == ZYDIS_REGISTER_RSP) {
+		f->up = up;
+		f->knows_sp = true;
+	} else if (r == ZYDIS_REGISTER_RBP) {
+		f->fp_up = up;
+		f->knows_fp = true;
+	} else if (r != ZYDIS_REGISTER_RBX) {
+		f->copy = r;
+		f->copy_up = up;
+	}
+}
+
+/* The value of register R is stored at CFA + AT. */
+static void store(struct frame_state *f, ZydisRegister r, int at)
+{
+	struct callers *c = callers_of(f, r);
+
+	if (f->fp.at == at)
+		f->fp.at = 0;
+	if (f->bx.at == at)
+		f->bx.at = 0;
+	if (c && !c->is_changed && at < 0)
+		c->at = at;
+}
+
+/* Register R is loaded from CFA + AT. */
+static void load(struct frame_state *f, ZydisRegister r, int at)
+{
+	struct callers *c = callers_of(f, r);
+	bool is_back = c && c->at == at;
+
+	lose(f, r);
+	if (is_back)
+		*c = (struct callers){0};
+}
+
+static void push(struct frame_state *f, const ZydisDecodedOperand *op)
+{
+	f->up += 8;
+	if (f->knows_sp)
+		store(f,
+		      op && op->type == ZYDIS_OPERAND_TYPE_REGISTER ? op->reg.value
+								    : ZYDIS_REGISTER_NONE,
+		      -f->up);
+}
+
+static void pop(struct frame_state *f, const ZydisDecodedOperand *op)
+{
+	if (op && op->type == ZYDIS_OPERAND_TYPE_REGISTER) {
+		if (f->knows_sp)
+			load(f, op->reg.value, -f->up);
+		else
+			lose(f, op->reg.value);
+	}
+	f->up -= 8;
+}
+
+/* rsp plus a number; AND and others that round it lose it. */
+static bool adds_to_sp(const struct instruction *i, int *ret)
+{
+	const bool subtracts = i->in.mnemonic == ZYDIS_MNEMONIC_SUB;
+
+	if ((i->in.mnemonic != ZYDIS_MNEMONIC_ADD && !subtracts) ||
+	    !is_register(&i->op[0], ZYDIS_REGISTER_RSP) ||
+	    i->op[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE ||
+	    llabs(i->op[1].imm.value.s) > INT32_MAX / 4)
+		return false;
+	*ret = (int)(subtracts ? -i->op[1].imm.value.s : i->op[1].imm.value.s);
+	return true;
+}
+
+/* Moves between registers, to and from the frame; false: it is none whose result is known. */
+static bool step_move(struct frame_state *f, const struct instruction *i)
+{
+	const ZydisDecodedOperand *to = &i->op[0], *from = &i->op[1];
+	int n;
+
+	if (i->in.mnemonic == ZYDIS_MNEMONIC_LEA && i->in.operand_width == 64) {
+		ZydisDecodedOperand place = *from;
+
+		place.type = ZYDIS_OPERAND_TYPE_MEMORY;
+		if (!is_in_frame(f, &place, &n))
+			return false;
+		know(f, to->reg.value, -n);
+		return true;
+	}
+	if (i->in.mnemonic != ZYDIS_MNEMONIC_MOV || i->in.operand_width != 64)
+		return false;
+	if (to->type == ZYDIS_OPERAND_TYPE_REGISTER && from->type == ZYDIS_OPERAND_TYPE_REGISTER) {
+		if (!distance_of(f, from->reg.value, &n))
+			return false;
+		know(f, to->reg.value, n);
+		return true;
+	}
+	if (from->type == ZYDIS_OPERAND_TYPE_REGISTER && is_in_frame(f, to, &n)) {
+		store(f, from->reg.value, n);
+		return true;
+	}
+	if (to->type == ZYDIS_OPERAND_TYPE_REGISTER && is_in_frame(f, from, &n)) {
+		load(f, to->reg.value, n);
+		return true;
+	}
+	return false;
+}
+
+/* F after instruction I. */
+static void code_step(struct frame_state *f, const struct instruction *i)
+{
+	int n;
+
+	switch (i->in.mnemonic) {
+	case ZYDIS_MNEMONIC_PUSH:
+	case ZYDIS_MNEMONIC_PUSHFQ:
+		if (i->in.operand_width != 64)
+			break;
+		push(f, i->in.mnemonic == ZYDIS_MNEMONIC_PUSH ? &i->op[0] : NULL);
+		return;
+	case ZYDIS_MNEMONIC_POP:
+	case ZYDIS_MNEMONIC_POPFQ:
+		if (i->in.operand_width != 64)
+			break;
+		pop(f, i->in.mnemonic == ZYDIS_MNEMONIC_POP ? &i->op[0] : NULL);
+		return;
+	case ZYDIS_MNEMONIC_LEAVE:
+		f->knows_sp = f->knows_fp;
+		f->up = f->fp_up;
+		if (f->knows_sp)
+			load(f, ZYDIS_REGISTER_RBP, -f->up);
+		else
+			lose(f, ZYDIS_REGISTER_RBP);
+		f->up -= 8;
+		return;
+	case ZYDIS_MNEMONIC_CALL:
+		f->copy = ZYDIS_REGISTER_NONE;
+		return;
+	default:
+		break;
+	}
+	if (adds_to_sp(i, &n)) {
+		f->up -= n;
+		return;
+	}
+	if (step_move(f, i))
+		return;
+	for (unsigned k = 0; k < i->in.operand_count; k++)
+		if (i->op[k].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		    i->op[k].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+			lose(f, whole_register(&i->op[k]));
+}
+
+/* --- following a function --- */
+
+/* What a signal's handler returns to: mov $15 (__NR_rt_sigreturn), %rax or %eax; syscall.  A walk
+ * knows it by itself where no rule holds, there and one byte before. */
+static bool is_trampoline(const struct stretch *s, size_t off)
+{
+	static const uint8_t rax[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	static const uint8_t eax[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	const uint8_t *code = s->code + off;
+
+	return (s->n - off >= sizeof(rax) && memcmp(code, rax, sizeof(rax)) == 0) ||
+	       (s->n - off >= sizeof(eax) && memcmp(code, eax, sizeof(eax)) == 0);
+}
+
+/* Is all as the caller left it? */
+static bool is_as_at_entry(const struct frame_state *f)
+{
+	return f->knows_sp && f->up == at_entry.up && !f->fp.is_changed && !f->bx.is_changed;
+}
+
+/* What F says of the caller, with zeros for what it does not know. */
+static struct frame_state only_known(const struct frame_state *f)
+{
+	struct frame_state ret;
+
+	memset(&ret, 0, sizeof(ret)); /* compared by its bytes */
+	ret.knows_sp = f->knows_sp;
+	ret.knows_fp = f->knows_fp;
+	ret.up = f->knows_sp ? f->up : 0;
+	ret.fp_up = f->knows_fp ? f->fp_up : 0;
+	ret.fp.at = f->fp.at;
+	ret.bx.at = f->bx.at;
+	ret.fp.is_changed = !f->fp.at && f->fp.is_changed;
+	ret.bx.is_changed = !f->bx.at && f->bx.is_changed;
+	return ret;
+}
+
+static bool is_state(const void *owner, uint32_t i, const void *key)
+{
+	const struct stretch *s = owner;
+
+	return memcmp(&s->states.v[i], key, sizeof(s->states.v[i])) == 0;
+}
+
+/* The number of what F says, plus FIRST_STATE; 0: there are too many. */
+static uint16_t intern_state(struct stretch *s, const struct frame_state *f)
+{
+	const struct frame_state known = only_known(f);
+	const uint64_t hash = hash_bytes(&known, sizeof(known));
+	uint32_t i = index_find(&s->by_state, hash, is_state, s, &known);
+
+	if (i == INDEX_NONE) {
+		i = (uint32_t)s->states.n;
+		if (i == MOST_STATES)
+			return 0;
+		vec_push(&s->states, known);
+		index_add(&s->by_state, hash, i);
+	}
+	return (uint16_t)(FIRST_STATE + i);
+}
+
+/* Marks the instruction of N bytes at OFF, before which F holds; false: that cannot be. */
+static bool code_mark(struct stretch *s, size_t off, size_t n, const struct frame_state *f)
+{
+	const uint16_t state = intern_state(s, f);
+
+	if (!state)
+		return false;
+	for (size_t i = 1; i < n; i++)
+		if (s->at[off + i] != UNSEEN)
+			return false;
+	s->at[off] = state;
+	for (size_t i = 1; i < n; i++)
+		s->at[off + i] = INSIDE;
+	vec_push(&s->seen, off);
+	return true;
+}
+
+/* Goes on at TARGET, too; to code outside the function only as a call in its last place does. */
+static bool code_branch(struct stretch *s, uint64_t target, const struct frame_state *f)
+{
+	if (target - s->svma >= s->n)
+		return is_as_at_entry(f);
+	vec_push(&s->pending, (struct pending){target - s->svma, *f});
+	return true;
+}
+
+/* The first byte at or behind OFF that is no padding. */
+static size_t skip_padding(const struct stretch *s, size_t off)
+{
+	struct instruction i;
+
+	while (off < s->n && s->at[off] == UNSEEN) {
+		if (s->code[off] == 0 || s->code[off] == 0xcc) {
+			off++;
+			continue;
+		}
+		if (!code_decode(s, off, &i) || i.in.mnemonic != ZYDIS_MNEMONIC_NOP)
+			break;
+		off += i.in.length;
+	}
+	return off;
+}
+
+/* Whether a function seems to begin at OFF or behind padding there.  If so, the call before it does
+ * not return. */
+static bool is_next_function(const struct stretch *s, size_t off)
+{
+	const size_t at = skip_padding(s, off);
+	struct instruction i;
+
+	if (at == s->n || (s->svma + at) % ALIGNMENT != 0)
+		return at == s->n;
+	return at > off ||
+	       (code_decode(s, at, &i) &&
+		(i.in.mnemonic == ZYDIS_MNEMONIC_PUSH || i.in.mnemonic == ZYDIS_MNEMONIC_ENDBR64 ||
+		 (i.in.mnemonic == ZYDIS_MNEMONIC_SUB &&
+		  is_register(&i.op[0], ZYDIS_REGISTER_RSP))));
+}
+
+/* Follows the code from OFF to the next place where nothing follows.  *ENDS: it came to a return,
+ * and that was as it must be. */
+static bool follow(struct stretch *s, size_t off, struct frame_state f, bool *ends)
+{
+	struct instruction i;
+	uint64_t target;
+
+	for (; off < s->n; off += i.in.length) {
+		if (s->at[off] >= FIRST_STATE)
+			return s->at[off] == intern_state(s, &f);
+		if (!s->steps || !s->steps-- || is_trampoline(s, off) || !code_decode(s, off, &i) ||
+		    !code_mark(s, off, i.in.length, &f))
+			return false;
+		switch (i.in.meta.category) {
+		case ZYDIS_CATEGORY_RET:
+			*ends = true;
+			return is_as_at_entry(&f);
+		case ZYDIS_CATEGORY_UNCOND_BR:
+		case ZYDIS_CATEGORY_COND_BR:
+			if (i.op[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
+				return is_as_at_entry(&f); /* a call in the last place */
+			if (ZYAN_FAILED(ZydisCalcAbsoluteAddress(&i.in, &i.op[0], s->svma + off,
+								 &target)) ||
+			    !code_branch(s, target, &f))
+				return false;
+			if (i.in.meta.category == ZYDIS_CATEGORY_UNCOND_BR)
+				return true;
+			break;
+		default:
+			if (i.in.mnemonic == ZYDIS_MNEMONIC_UD2 ||
+			    i.in.mnemonic == ZYDIS_MNEMONIC_HLT)
+				return true;
+			code_step(&f, &i);
+			if (f.knows_sp && f.up < at_entry.up) /* the return address is gone */
+				return false;
+			if (i.in.mnemonic == ZYDIS_MNEMONIC_CALL &&
+			    is_next_function(s, off + i.in.length))
+				return true;
+		}
+	}
+	return false; /* beyond the end */
+}
+
+/* Forgets the function that was followed. */
+static void forget_function(struct stretch *s)
+{
+	vec_each (off, &s->seen) {
+		s->at[*off] = UNSEEN;
+		for (size_t i = *off + 1; i < s->n && s->at[i] == INSIDE; i++)
+			s->at[i] = UNSEEN;
+	}
+}
+
+static bool follow_function(struct stretch *s, size_t entry)
+{
+	bool ends = false, fits = true;
+
+	s->seen.n = s->pending.n = 0;
+	vec_push(&s->pending, (struct pending){entry, at_entry});
+	while (fits && s->pending.n) {
+		struct pending p = s->pending.v[--s->pending.n];
+
+		fits = follow(s, p.off, p.state, &ends);
+	}
+	if (fits && ends)
+		return true;
+	forget_function(s);
+	return false;
+}
+
+/* --- a stretch of code --- */
+
+/* The end of the code that is known from OFF on. */
+static size_t end_of_seen(const struct stretch *s, size_t off)
+{
+	while (off < s->n && s->at[off] != UNSEEN)
+		off++;
+	return off;
+}
+
+/* Where the next function may begin, when the last one began at OFF. */
+static size_t next_entry(const struct stretch *s, size_t off)
+{
+	size_t end = off;
+
+	do {
+		off = end;
+		end = skip_padding(s, end_of_seen(s, off));
+	} while (end > off && end < s->n && s->at[end] != UNSEEN);
+	return end;
+}
+
+/* The next one that symbols tell of behind OFF, from the place of number *I on. */
+static size_t next_told(const struct stretch *s, size_t off, const code_entries *entries, size_t *i)
+{
+	for (; *i < entries->n; ++*i) {
+		const uint64_t at = entries->v[*i] - s->svma;
+
+		if (entries->v[*i] >= s->svma && at > off && (at >= s->n || s->at[at] == UNSEEN))
+			return at < s->n ? (size_t)at : s->n;
+	}
+	return s->n;
+}
+
+static struct unwind_rule rule_of_state(const struct frame_state *f)
+{
+	struct unwind_rule rule = {.ra = UNWIND_RA_SAVED, .ra_at = -1};
+	const struct callers *from[] = {&f->fp, &f->bx};
+	short *to[] = {&rule.fp_at, &rule.bx_at};
+
+	if (!f->knows_sp && !f->knows_fp)
+		return (struct unwind_rule){0};
+	rule.cfa = f->knows_sp ? UNWIND_CFA_SP : UNWIND_CFA_FP;
+	rule.cfa_off = f->knows_sp ? f->up : f->fp_up;
+	for (int i = 0; i < 2; i++) {
+		*to[i] = from[i]->is_changed ? UNWIND_LOST : UNWIND_SAME;
+		if (from[i]->at % 8 == 0 && from[i]->at < 0 && from[i]->at / 8 > -UNWIND_LOST)
+			*to[i] = (short)(from[i]->at / 8);
+	}
+	return rule;
+}
+
+static void put_rules(const struct stretch *s, unwind_put_fn *put, void *owner)
+{
+	static const struct unwind_rule none = {0};
+
+	for (size_t i = 0; i <= s->n; i++) { /* behind the end is nothing */
+		if (s->at[i] != UNSEEN && is_trampoline(s, i + 1)) {
+			put(owner, s->svma + i, &none);
+		} else if (s->at[i] >= FIRST_STATE) {
+			const struct unwind_rule rule =
+				rule_of_state(&s->states.v[s->at[i] - FIRST_STATE]);
+
+			put(owner, s->svma + i, &rule);
+		} else if (s->at[i] == UNSEEN && i && s->at[i - 1] != UNSEEN) {
+			put(owner, s->svma + i, &none);
+		}
+	}
+}
+
+void code_frames_find(const uint8_t *code, size_t n_bytes, uint64_t svma,
+		      const code_entries *entries, unwind_put_fn *put, void *owner)
+{
+	struct stretch s = {.code = code, .n = n_bytes, .svma = svma};
+	size_t entry, told = lower_bound(i, 0, entries->n, entries->v[i] < svma);
+
+	s.at = xcalloc(n_bytes + 1, sizeof(*s.at));
+	s.steps = 4 * n_bytes;
+	ZydisDecoderInit(&s.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	for (entry = skip_padding(&s, 0); entry < s.n;)
+		entry = follow_function(&s, entry) ? next_entry(&s, entry)
+						   : next_told(&s, entry, entries, &told);
+	put_rules(&s, put, owner);
+	free(s.at);
+	vec_release(&s.states);
+	index_release(&s.by_state);
+	vec_release(&s.pending);
+	vec_release(&s.seen);
+}
+
+/* Adds the functions of a table of symbols. */
+static void read_entries(struct code_frames *c, const char *section)
+{
+	const struct elf_section *s = elf_file_find_section(c->f, section);
+	_mem_ uint8_t *bytes = s && s->size <= MOST_SYMBOLS ? elf_file_load_section(c->f, s) : NULL;
+	struct rd r = rd_init(bytes, bytes ? (size_t)s->size : 0);
+
+	while (rd_left(&r) >= sizeof(Elf64_Sym)) { /* gABI, "Symbol Table" */
+		uint8_t info;
+		uint16_t in;
+		uint64_t svma;
+
+		rd_le32(&r); /* st_name */
+		info = rd_u8(&r);
+		rd_u8(&r); /* st_other */
+		in = rd_le16(&r);
+		svma = rd_le64(&r);
+		rd_le64(&r); /* st_size */
+		if (ELF64_ST_TYPE(info) == STT_FUNC && in != SHN_UNDEF)
+			vec_push(&c->entries, svma);
+	}
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void find_entries(struct code_frames *c)
+{
+	if (c->has_entries)
+		return;
+	c->has_entries = true;
+	read_entries(c, ".symtab");
+	read_entries(c, ".dynsym");
+	if (c->entries.n)
+		qsort(c->entries.v, c->entries.n, sizeof(c->entries.v[0]), by_address);
+}
+
+/* Reads [OFF, END) of the file, code at SVMA. */
+static void read_part(struct code_frames *c, uint64_t svma, uint64_t off, uint64_t end,
+		      unwind_put_fn *put, void *owner)
+{
+	while (off < end) {
+		const size_t n = end - off < MOST_STRETCH ? (size_t)(end - off) : MOST_STRETCH;
+		_mem_ uint8_t *code = n <= c->left ? elf_file_load(c->f, off, n) : NULL;
+
+		if (!code)
+			return;
+		c->left -= n;
+		sha256_add_u64(&c->seen, svma);
+		sha256_add(&c->seen, code, n);
+		code_frames_find(code, n, svma, &c->entries, put, owner);
+		off += n;
+		svma += n;
+	}
+}
+
+/* unwind_input.read_code: what is in sections of code, since some linkers put constants into the
+ * segment, too. */
+static void read_code(void *ctx, uint64_t svma, uint64_t off, uint64_t n_bytes, unwind_put_fn *put,
+		      void *owner)
+{
+	struct code_frames *c = ctx;
+	const struct elf_file *f = c->f;
+
+	if (n_bytes >= MANY)
+		find_entries(c);
+	if (!f->n_sections)
+		read_part(c, svma, off, off + n_bytes, put, owner);
+	for (uint32_t i = 0; i < f->n_sections; i++) {
+		const struct elf_section *s = &f->sections[i];
+		const uint64_t from = s->off > off ? s->off : off;
+		uint64_t end = off + n_bytes;
+
+		if (!(s->flags & SHF_EXECINSTR) || s->type != SHT_PROGBITS)
+			continue;
+		if (s->off + s->size < end)
+			end = s->off + s->size;
+		if (from < end)
+			read_part(c, svma + (from - off), from, end, put, owner);
+	}
+}
+
+void code_frames_release(struct code_frames *c)
+{
+	vec_release(&c->entries);
+}
+
+void code_frames_offer(struct code_frames *c, const struct elf_file *f, struct unwind_input *in)
+{
+	*c = (struct code_frames){.f = f, .left = MOST_CODE};
+	sha256_begin(&c->seen);
+	if (f->machine != EM_X86_64)
+		return;
+	in->read_code = read_code;
+	in->code = c;
+}
