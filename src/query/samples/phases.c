@@ -2,10 +2,10 @@
 /* See phases.h.
  *
  * A phase begins with a procedure whose linked name has a known beginning, in a file whose name
- * tells the runtime; Go's runtime is in the program itself, which is the outermost image of its
- * paths.  For example _ZN10GangWorker3runEv in libjvm.so, of which all of a thread that collects
- * HotSpot's garbage is called.  Without call paths there are no phases: the procedure that begins
- * one has next to none of its samples. */
+ * tells the runtime.  Go's runtime is in the program itself, which begins each of its paths with a
+ * procedure of package runtime.  For example, all that a thread does which collects HotSpot's
+ * garbage is called by _ZN10GangWorker3runEv in libjvm.so.  Without call paths there are no phases:
+ * the procedure that begins one has next to none of its samples. */
 #include "query/samples/phases.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@ static const char *const kind_names[] = {
  * Modules/gcmodule.c, since 3.13 Python/gc.c; PHP, Zend/zend_gc.c, ext/opcache/jit; Go,
  * src/runtime/mgc*.go; CRuby, gc.c. */
 static const struct phase_row {
-	const char *file; /* how its name begins, maybe behind "lib"; "": any that is outermost */
+	const char *file; /* how its name begins, maybe behind "lib"; "": any that begins as Go's */
 	const char *language;
 	const char *begin; /* of the procedure's linked name */
 	enum phase_kind kind;
@@ -91,8 +91,10 @@ static const struct phase_row {
 struct phase_image {
 	bool is_met, is_outermost;
 	uint64_t set;
-	const struct symtab *symtab; /* when there is a row */
+	const struct symtab *symtab; /* when there is a row, or may be one */
 };
+
+#define GO_BEGINS "runtime." /* goexit, mstart, rt0_go */
 
 static bool begins_with(const char *s, const char *begin)
 {
@@ -107,7 +109,7 @@ static const char *file_name(const struct image *im)
 }
 
 /* The rows that may be of IM, as a set of bits by number. */
-static uint64_t phase_rows(const struct image *im, bool is_outermost)
+static uint64_t phase_rows(const struct image *im, bool is_go)
 {
 	const char *name = file_name(im), *bare = begins_with(name, "lib") ? name + 3 : name;
 	uint64_t set = 0;
@@ -118,7 +120,7 @@ static uint64_t phase_rows(const struct image *im, bool is_outermost)
 	for (size_t i = 0; i < n_elems(rows); i++)
 		if (*rows[i].file
 			    ? begins_with(name, rows[i].file) || begins_with(bare, rows[i].file)
-			    : is_outermost)
+			    : is_go)
 			set |= 1ull << i;
 	return set;
 }
@@ -163,6 +165,26 @@ static bool has_callers(const struct profile *p)
 	return false;
 }
 
+/* Adds Go's rows to the images that begin a path as Go's programs do.  So the names of what others
+ * execute are not looked at. */
+static void find_go(struct phase_image *images, const struct profile *p)
+{
+	for (ctx_id i = 1; i < p->ctxs.n; i++) {
+		const struct place *place = &p->places.v[p->ctxs.v[i].place];
+		struct phase_image *pi = &images[place->image];
+		uint32_t entry;
+
+		if (p->ctxs.v[i].parent || !pi->is_outermost)
+			continue;
+		entry = symtab_find(pi->symtab, place->svma);
+		if (entry == PROC_NONE ||
+		    !begins_with(symtab_get(pi->symtab, entry).name, GO_BEGINS))
+			continue;
+		pi->set = phase_rows(&p->images.v[place->image], true);
+		pi->is_outermost = false; /* it is known */
+	}
+}
+
 void phases_init(struct phases *ph, const struct profile *p, struct resolver *r)
 {
 	struct phase_image *images;
@@ -181,10 +203,12 @@ void phases_init(struct phases *ph, const struct profile *p, struct resolver *r)
 		struct phase_image *pi = &images[i];
 
 		if (pi->is_met)
-			pi->set = phase_rows(&p->images.v[i], pi->is_outermost);
-		if (pi->set)
+			pi->set = phase_rows(&p->images.v[i], false);
+		pi->is_outermost &= p->images.v[i].kind == IMAGE_FILE;
+		if (pi->set || pi->is_outermost)
 			pi->symtab = resolver_image(r, &p->images.v[i])->symtab;
 	}
+	find_go(images, p);
 	for (place_id i = 0; i < p->places.n; i++) {
 		const struct phase_image *pi = &images[p->places.v[i].image];
 
