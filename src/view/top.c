@@ -93,6 +93,23 @@ static struct emit_cell text_cell(struct top *t, struct str *s)
 	return cell;
 }
 
+/* Whether R is in a function of a script, whose addresses are made up. */
+static bool is_of_script(const struct source *s, const struct flat_row *r)
+{
+	return s->query && r->image != SCOPE_NO_IMAGE &&
+	       s->query->profile->images.v[r->image].kind == IMAGE_SCRIPT;
+}
+
+/* The line of R, which is in a function of a script; 0: not known. */
+static struct line script_line(const struct source *s, const struct flat_row *r)
+{
+	struct resolved_frame frame;
+
+	resolver_frames(s->query->resolver, &s->query->profile->images.v[r->image], r->svma, false,
+			&frame, 1);
+	return (struct line){.file = frame.file, .line = frame.line};
+}
+
 /* What a row is, behind the first column of numbers. */
 static struct emit_cell *place_cells(struct top *t, const struct flat_row *r,
 				     struct emit_cell *cell)
@@ -102,14 +119,19 @@ static struct emit_cell *place_cells(struct top *t, const struct flat_row *r,
 	const struct flat_image im = s->ops->image(s, r->image);
 	struct line at = {.file = r->file, .line = r->line};
 	_str_ struct str text = {0};
+	const bool of_script = is_of_script(s, r);
 	char id[2 * BUILD_ID_MAX + 1] = "";
 	bool has_line;
 
 	if (code && code->lines && lines_find(code->lines, r->svma, &at) < 0)
 		at.line = 0;
+	if (of_script)
+		at = script_line(s, r);
 	has_line = at.file && at.line;
 	*cell++ = (struct emit_cell){.s = r->procedure};
-	*cell++ = (struct emit_cell){.u = r->svma, .none = r->kind != SCOPE_ADDRESS};
+	*cell++ = (struct emit_cell){.u = r->svma,
+				     .none = r->kind != SCOPE_ADDRESS ||
+					     (of_script && t->e->format == EMIT_TABLE)};
 	if (code)
 		code_insn_at(code, r->svma, &text);
 	*cell++ = text_cell(t, &text);
