@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The same kind of work for a compiler at run time: text, tables, regular expressions, recursion.
+// Work of a usual kind for a compiler at run time: text, tables, regular expressions, recursion.
 'use strict';
 const fs = require('fs');
 const zlib = require('zlib');

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The same kind of work again: text, hashes, regular expressions, recursion, sorting.
+# Work of a usual kind for an interpreter: text, hashes, regular expressions, recursion, sorting.
 use strict;
 use warnings;
 

@@ -23,8 +23,9 @@ bool prune_is_mark(const struct image *i)
 
 struct pruner {
 	struct profile *p;
-	bool *keep; /* by context there was at the beginning */
-	ctx_id *to; /* likewise: where its samples go; 0: not known yet */
+	/* By context that was there at the beginning. */
+	bool *keep;
+	ctx_id *to; /* where its samples go; 0: not known yet */
 	place_id mark;
 };
 

@@ -483,7 +483,7 @@ def crowd(n, mappings, burning):
 
 
 def a_crowd():
-    """10,000 processes before it starts and 10,000 while it runs, 100,000 mappings likewise; a ring that overflows."""
+    """10,000 processes and 100,000 mappings before it starts, as many while it runs; a ring that overflows."""
     mappings = min(50000, int(open("/proc/sys/vm/max_map_count").read()) - 100)
     with held("pid_max"), crowd(fits(10000, 1 << 20), 0, 1), crowd(2, mappings, 2):
         start = time.monotonic()
