@@ -50,6 +50,22 @@ typedef bool index_same_fn(const void *owner, uint32_t i, const void *key);
 uint32_t index_find(const struct index *ix, uint64_t hash, index_same_fn *same, const void *owner,
 		    const void *key);
 
+/* Begins to load the slot where HASH is looked for first.  Who looks up many keys calls it for some
+ * of them before, so that their loads overlap. */
+static inline void index_prefetch(const struct index *ix, uint64_t hash)
+{
+	if (ix->slots)
+		__builtin_prefetch(&ix->slots[hash & ix->mask]);
+}
+
+/* Returns the first element that may have HASH, or INDEX_NONE, without looking at it. */
+static inline uint32_t index_guess(const struct index *ix, uint64_t hash)
+{
+	const struct index_slot *s = ix->slots ? &ix->slots[hash & ix->mask] : NULL;
+
+	return s && s->element && s->hash == (uint32_t)hash ? s->element - 1 : INDEX_NONE;
+}
+
 /* Adds element I, which must not be there yet, under HASH. */
 void index_add(struct index *ix, uint64_t hash, uint32_t i);
 

@@ -22,19 +22,8 @@ static char *find_cache_dir(void)
 
 static int settle_confidence(struct cmd *c, struct calc_args *a)
 {
-	static const enum count_confidence levels[] = {COUNT_LOW, COUNT_MEDIUM, COUNT_HIGH,
-						       COUNT_EXACT};
-
 	a->opts.conf = a->conf_low ? COUNT_LOW : a->conf_high ? COUNT_HIGH : COUNT_MEDIUM;
-	if (!a->conf)
-		return 0;
-	for (size_t i = 0; i < n_elems(levels); i++)
-		if (strcmp(a->conf, count_confidence_name(levels[i])) == 0) {
-			a->opts.conf = levels[i];
-			return 0;
-		}
-	return err_set(&c->err, -EINVAL, "--conf '%s': must be low, medium, high or exact",
-		       a->conf);
+	return a->conf ? count_confidence_parse(a->conf, &a->opts.conf, &c->err) : 0;
 }
 
 int calc_args_settle(struct cmd *c, struct calc_args *a)

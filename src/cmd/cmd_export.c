@@ -26,7 +26,7 @@
 
 struct export
 {
-	const char *output, *version, *counts;
+	const char *output, *version, *counts, *conf;
 	opt_list images;
 	bool no_inline;
 	const struct exporter *exporter; /* NULL: a row of the table below */
@@ -118,11 +118,30 @@ static int check_count(struct cmd *c, const struct query *q, const char *format)
 	return 0;
 }
 
+static int export_blocks_as(struct cmd *c, struct export *x, enum blocks_form form)
+{
+	struct export_blocks o = {
+		.form = form, .output = x->output, .counts = x->counts, .images = &x->images};
+	int rc = x->conf ? count_confidence_parse(x->conf, &o.conf, &c->err) : 0;
+
+	if (!x->conf)
+		o.conf = COUNT_MEDIUM;
+	return rc < 0 ? rc : export_blocks_write(c, &o);
+}
+
 static int export_bb(struct cmd *c, struct export *x)
 {
-	return export_blocks_write(c, &(struct export_blocks){.output = x->output,
-							      .counts = x->counts,
-							      .images = &x->images});
+	return export_blocks_as(c, x, BLOCKS_BB);
+}
+
+static int export_pixie(struct cmd *c, struct export *x)
+{
+	return export_blocks_as(c, x, BLOCKS_PIXIE);
+}
+
+static int export_lcov(struct cmd *c, struct export *x)
+{
+	return export_blocks_as(c, x, BLOCKS_LCOV);
 }
 
 static void show_notes(struct cmd *c, const struct exporter_result *r)
@@ -211,6 +230,9 @@ static const struct format {
 } formats[] = {
 	{"dcpi", export_dcpi, "DCPI profile files, as DIR/EPOCH/HOST/FILE", false},
 	{"bb", export_bb, "how often each basic block ran, and how sure that is", true},
+	{"pixie", export_pixie, "how often each basic block of one image ran, as pixie counts",
+	 true},
+	{"lcov", export_lcov, "how often source lines ran, for genhtml and lcov", true},
 };
 
 /* The formats of both tables by number. */
@@ -249,13 +271,20 @@ static int choose_format(struct cmd *c, const bool *wanted, size_t *ret)
 	return rc;
 }
 
-/* dcpi2bb's own options, from its man page; its name has chosen the format. */
-static int parse_dcpi2bb(struct cmd *c, struct export *x)
+/* Options of dcpi2bb, dcpi2pix and dcpicoverage, from their man pages; the name has chosen the
+ * format. */
+static int parse_dcpi_blocks(struct cmd *c, struct export *x)
 {
-	bool counts = false; /* that is what there is */
+	bool counts = false, one_line = false; /* that is what there is */
+	bool low = false, medium = false, high = false;
 	const struct opt table[] = {
 		{"o output", OPT_STR, &x->output, "PATH", "where to write"},
 		{"counts", OPT_FLAG, &counts, NULL, "write how often blocks ran, as without it"},
+		{"conf-low", OPT_FLAG, &low, NULL, "dcpi2pix: also counts that are not sure"},
+		{"conf-med", OPT_FLAG, &medium, NULL, "dcpi2pix: the default"},
+		{"conf-high", OPT_FLAG, &high, NULL, "dcpi2pix: only counts that are sure"},
+		{"one-line no-header", OPT_FLAG, &one_line, NULL,
+		 NULL}, /* lcov's form has neither */
 		{"make-bbdb", OPT_SAY, NULL, "there is no database of blocks; -o FILE keeps counts",
 		 NULL},
 		{"pm load-lat trace", OPT_SAY, NULL,
@@ -266,9 +295,23 @@ static int parse_dcpi2bb(struct cmd *c, struct export *x)
 	};
 	const int rc = cmd_parse(c, "[-o FILE] [OPTIONS] [IMAGE...]", table, false, &x->images);
 
+	x->conf = low ? "low" : high ? "high" : NULL;
 	if (rc == 0)
 		cmd_take_source(c, &x->images);
 	return rc;
+}
+
+static const struct format *find_format(const char *flag)
+{
+	for (size_t i = 0; i < n_elems(formats); i++)
+		if (strcmp(formats[i].flag, flag) == 0)
+			return &formats[i];
+	return NULL;
+}
+
+static bool counts_blocks(const struct format *f)
+{
+	return f->write == export_bb || f->write == export_pixie || f->write == export_lcov;
 }
 
 static int export_parse(struct cmd *c, struct export *x, const struct format **ret)
@@ -286,15 +329,19 @@ static int export_parse(struct cmd *c, struct export *x, const struct format **r
 	vec_push(&table, (struct opt){"version", OPT_STR, &x->version, "V",
 				      "of DCPI's files: 0.06 or 0.07 (default)"});
 	vec_push(&table, (struct opt){"counts", OPT_STR, &x->counts, "FILE",
-				      "--bb: how often instructions ran, of callgrind "
-				      "--dump-instr=yes"});
+				      "--bb, --pixie, --lcov: how often instructions ran, of "
+				      "callgrind --dump-instr=yes"});
+	vec_push(&table, (struct opt){"conf", OPT_STR, &x->conf, "LEVEL",
+				      "--pixie: counts less sure than low, medium (default), high "
+				      "or exact are 0"});
 	vec_push(&table, (struct opt){"no-inline", OPT_FLAG, &x->no_inline, NULL,
 				      "inlined calls belong to the procedure they are in"});
 	vec_push(&table, (struct opt){0});
 	rc = cmd_parse(c,
 		       "--dcpi -o DIR [OPTIONS] [DB] [IMAGE...]\n"
 		       "--folded [-o FILE] [OPTIONS] [DB] [IMAGE...]\n"
-		       "--bb [-o FILE] [--counts FILE] [OPTIONS] [DB] [IMAGE...]\n"
+		       "--bb|--lcov [-o FILE] [--counts FILE] [OPTIONS] [DB] [IMAGE...]\n"
+		       "--pixie [-o FILE] [--counts FILE] [--conf LEVEL] [OPTIONS] [DB] [IMAGE]\n"
 		       "--FORMAT -o FILE [OPTIONS] [DB] [IMAGE...]",
 		       table.v, false, &x->images);
 	vec_release(&table);
@@ -304,8 +351,10 @@ static int export_parse(struct cmd *c, struct export *x, const struct format **r
 	rc = choose_format(c, wanted, &which);
 	if (rc != 0)
 		return rc;
-	if (x->counts && (which >= n_elems(formats) || formats[which].write != export_bb))
-		return err_set(&c->err, -EINVAL, "--counts is for --bb");
+	if (x->counts && (which >= n_elems(formats) || !counts_blocks(&formats[which])))
+		return err_set(&c->err, -EINVAL, "--counts is for --bb, --pixie and --lcov");
+	if (x->conf && (which >= n_elems(formats) || formats[which].write != export_pixie))
+		return err_set(&c->err, -EINVAL, "--conf is for --pixie");
 	if (which < n_elems(formats))
 		*ret = &formats[which];
 	else
@@ -323,11 +372,11 @@ int cmd_export(struct cmd *c)
 {
 	const struct format *format = NULL;
 	struct export x = {0};
-	int rc = c->word ? parse_dcpi2bb(c, &x) : export_parse(c, &x, &format);
+	int rc = c->word ? parse_dcpi_blocks(c, &x) : export_parse(c, &x, &format);
 
-	if (rc == 0 && c->word)
-		rc = export_bb(c, &x);
-	else if (rc == 0)
+	if (c->word)
+		format = find_format(c->word);
+	if (rc == 0)
 		rc = format ? format->write(c, &x) : export_file(c, &x);
 	vec_release(&x.images);
 	return rc;

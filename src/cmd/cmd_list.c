@@ -55,6 +55,10 @@ static int list_parse(struct cmd *c, struct list_args *a)
 
 	if (rc != 0)
 		return rc;
+	if (c->word && strcmp(c->word, "blocks") == 0) /* dcpiflow */
+		a->blocks = true;
+	else if (c->word && !a->source && !a->assembly && !a->best) /* dcpisource */
+		a->both = true;
 	if (a->source + a->assembly + a->both + a->best > 1)
 		return err_set(&c->err, -EINVAL,
 			       "--source, --asm, --both and --best exclude each other");

@@ -76,18 +76,22 @@ static const struct dcpi_name {
 	const char *name, *command, *word;
 } dcpi_names[] = {
 	{"dcpi2bb", "export", "bb"}, /* the format that it asks for */
+	{"dcpi2pix", "export", "pixie"},
 	{"dcpicalc", "calc", NULL},
 	{"dcpicat", "cat", NULL},
+	{"dcpicoverage", "export", "lcov"},
 	{"dcpictl", "ctl", NULL},
 	{"dcpid", "daemon", NULL}, /* installed as a link to dwelld */
 	{"dcpidiff", "diff", NULL},
 	{"dcpiepoch", "ctl", "epoch"},
+	{"dcpiflow", "list", "blocks"},
 	{"dcpiflush", "ctl", "flush"},
 	{"dcpilabel", "ctl", "label"},
 	{"dcpilist", "list", NULL},
 	{"dcpiprof", "prof", NULL},
 	{"dcpiquit", "ctl", "quit"},
 	{"dcpiscan", "scan", NULL},
+	{"dcpisource", "list", "both"},
 	{"dcpistats", "stats", NULL},
 	{"dcpitar", "tar", NULL},
 	{"dcpitopcounts", "hot", NULL},
@@ -120,12 +124,10 @@ static const struct alias {
 	{"dcpi2bb", NULL,
 	 "`dwell export --bb` writes counts of basic blocks; `--autofdo` and `--bolt` those for "
 	 "compilers"},
-	{"dcpi2pix", NULL, "`dwell export --bb` writes counts of basic blocks"},
+	{"dcpi2pix", NULL, "`dwell export --pixie` writes counts of basic blocks"},
 	{"dcpi2ps", NULL, "`dwell list PROCEDURE -o FILE.html` draws code, `dwell flame` calls"},
 	{"dcpicc", NULL, "columns of source lines are not told apart; `dwell list` counts by line"},
-	{"dcpicoverage", NULL,
-	 "samples do not tell what never ran; `dwell list --blocks --counts FILE` shows the blocks "
-	 "that callgrind counted 0 times"},
+	{"dcpicoverage", NULL, "`dwell export --lcov` writes how often source lines ran"},
 	{"dcpidis", NULL, "`dwell list --asm` shows instructions"},
 	{"dcpiflow", NULL,
 	 "`dwell list --blocks` and `dwell calc` show the blocks and loops of a procedure"},

@@ -115,6 +115,8 @@ enum perfdata_read_bit {
 
 /* Bits of perf_event_attr.branch_sample_type that matter to readers. */
 enum perfdata_branch_bit {
+	PERFDATA_B_ANY = 1 << 3,
+	PERFDATA_B_KINDS = 0x37f0, /* ANY_CALL to COND, IND_JUMP, CALL: those alone, without ANY */
 	PERFDATA_B_CALL_STACK = 1 << 11,
 	PERFDATA_B_HW_INDEX = 1 << 17,
 	PERFDATA_B_COUNTERS = 1 << 19,

@@ -306,7 +306,7 @@ uint32_t images_find_build_id(const struct images *im, const struct build_id *id
 	return found;
 }
 
-place_id images_place(struct images *im, uint32_t code, uint64_t off, uint32_t flags)
+struct place images_find_place(struct images *im, uint32_t code, uint64_t off)
 {
 	struct mapped_code *c = &im->codes.v[code];
 	uint64_t svma = off;
@@ -319,7 +319,14 @@ place_id images_place(struct images *im, uint32_t code, uint64_t off, uint32_t f
 		 * the offset is all there is; it cannot collide, the segments do not cover it. */
 		svma = off;
 	}
-	return profile_intern_place(im->profile, c->image, svma, flags);
+	return (struct place){.image = c->image, .svma = svma};
+}
+
+place_id images_place(struct images *im, uint32_t code, uint64_t off, uint32_t flags)
+{
+	const struct place pl = images_find_place(im, code, off);
+
+	return profile_intern_place(im->profile, pl.image, pl.svma, flags);
 }
 
 place_id images_unmapped_place(struct images *im, const struct build_id *id, uint64_t off,

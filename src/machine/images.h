@@ -110,6 +110,9 @@ uint32_t images_intern(struct images *im, const struct image_ref *ref);
  * or two images have it. */
 uint32_t images_find_build_id(const struct images *im, const struct build_id *id);
 
+/* The place of file offset OFF of code CODE, which is not CODE_ANON.  It is not interned. */
+struct place images_find_place(struct images *im, uint32_t code, uint64_t off);
+
 /* The place of file offset OFF of code CODE, which is not CODE_ANON, in the profile, with FLAGS of
  * enum place_flags. */
 place_id images_place(struct images *im, uint32_t code, uint64_t off, uint32_t flags);

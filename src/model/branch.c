@@ -16,7 +16,7 @@ static bool is_same(const void *owner, uint32_t i, const void *key)
 	return a->from == b->from && a->to == b->to && a->owner == b->owner && a->event == b->event;
 }
 
-void profile_add_branch(struct profile *p, const struct branch *b)
+uint32_t profile_add_branch(struct profile *p, const struct branch *b)
 {
 	uint64_t h = hash_of(b);
 	uint32_t i = index_find(&p->branch_ix, h, is_same, p, b);
@@ -27,7 +27,7 @@ void profile_add_branch(struct profile *p, const struct branch *b)
 	if (i == INDEX_NONE) {
 		vec_push(&p->branches, *b);
 		index_add(&p->branch_ix, h, (uint32_t)p->branches.n - 1);
-		return;
+		return (uint32_t)p->branches.n - 1;
 	}
 	to = &p->branches.v[i];
 	to->count += b->count;
@@ -35,6 +35,7 @@ void profile_add_branch(struct profile *p, const struct branch *b)
 	to->n_mispredicted += b->n_mispredicted;
 	to->cycles += b->cycles;
 	to->n_cycles += b->n_cycles;
+	return i;
 }
 
 void profile_merge_branches(struct profile *dst, const struct profile *src,

@@ -258,6 +258,19 @@ place_id profile_intern_place(struct profile *p, image_id image, uint64_t svma, 
 	return place_intern(p, &(struct place){.svma = svma, .image = image, .flags = flags}, &new);
 }
 
+uint64_t profile_place_hash(const struct place *key)
+{
+	return place_hash_of(key);
+}
+
+void profile_prefetch_place(const struct profile *p, uint64_t hash)
+{
+	const uint32_t i = index_guess(&p->place_ix, hash);
+
+	if (i != INDEX_NONE)
+		__builtin_prefetch(&p->places.v[i]);
+}
+
 owner_id profile_intern_owner(struct profile *p, const struct owner *o)
 {
 	bool new;

@@ -299,6 +299,14 @@ event_id profile_intern_event(struct profile *p, const struct event *e);
 image_id profile_intern_image(struct profile *p, const struct image *i);
 
 place_id profile_intern_place(struct profile *p, image_id image, uint64_t svma, uint32_t flags);
+
+/* For who adds many places or accesses at once, so that what they look at is loaded meanwhile: the
+ * hash of a key, under which it is in place_ix or access_ix (index_prefetch), and then, when that
+ * was loaded, what is there.  They change nothing. */
+uint64_t profile_place_hash(const struct place *key);
+void profile_prefetch_place(const struct profile *p, uint64_t hash);
+uint64_t profile_access_hash(const struct access *a);
+void profile_prefetch_access(const struct profile *p, uint64_t hash);
 owner_id profile_intern_owner(struct profile *p, const struct owner *o);
 
 /* Sets unit and container of P's owners from their cgroups and P's containers.  A container without
@@ -380,10 +388,11 @@ void profile_forget_moments(struct profile *p);
 uint64_t profile_n_timed(const struct profile *p, event_id event);
 
 /* Adds B's sums to the branch of its owner, event, from and to. */
-void profile_add_branch(struct profile *p, const struct branch *b);
+uint32_t profile_add_branch(struct profile *p, const struct branch *b);
 
 /* Adds A's sums to the accesses that are equal in all else. */
 void profile_add_access(struct profile *p, const struct access *a);
+void profile_add_access_hashed(struct profile *p, const struct access *a, uint64_t hash);
 
 /* Sets all values to zero and forgets losses, traces and the events' sums: a recorder does so after
  * a flush.  Dictionaries and the keys of values stay, because they will be needed again. */

@@ -12,18 +12,21 @@
  *
  * Other memory keeps its run-time address, in an image that is called after the mapping.  Memory
  * of the kernel outside its images must not tell where the kernel lies, so its pages are
- * numbered. */
+ * numbered.
+ *
+ * Addresses of data are many and in no order, so that looking them up is waiting for memory.  Some
+ * dozens of accesses are therefore looked up beside each other. */
 #include "port/perf_access.h"
 
 #include <string.h>
 
 #define PAGE_BITS 12
 
-static place_id memory_place(struct perf_world *w, const char *what, uint64_t avma)
+static struct place memory_place(struct perf_world *w, const char *what, uint64_t avma)
 {
 	struct image im = {.kind = IMAGE_ANON, .path = what};
 
-	return profile_intern_place(w->profile, profile_intern_image(w->profile, &im), avma, 0);
+	return (struct place){.image = profile_intern_image(w->profile, &im), .svma = avma};
 }
 
 static bool same_page(const void *owner, uint32_t i, const void *key)
@@ -32,7 +35,7 @@ static bool same_page(const void *owner, uint32_t i, const void *key)
 }
 
 /* Each recording begins its numbers elsewhere, so that its pages are not those of another. */
-static place_id kernel_memory(struct perf_world *w, uint64_t avma)
+static struct place kernel_memory(struct perf_world *w, uint64_t avma)
 {
 	const uint64_t page = avma >> PAGE_BITS, h = hash_u64(page);
 	uint32_t i = index_find(&w->kernel_page_ix, h, same_page, w, &page);
@@ -72,7 +75,7 @@ static bool find_distance(struct perf_world *w, const struct maps *maps, const s
 
 /* Finds the place of AVMA in the file that M maps; false when it lies outside of the file. */
 static bool file_place(struct perf_world *w, const struct maps *maps, const struct mapping *m,
-		       uint64_t avma, place_id *ret)
+		       uint64_t avma, struct place *ret)
 {
 	const uint32_t code = perf_world_code(w, m);
 	struct mapped_code *c = &w->images.codes.v[code];
@@ -82,13 +85,13 @@ static bool file_place(struct perf_world *w, const struct maps *maps, const stru
 	    !find_distance(w, maps, m, code, &distance) || avma - distance >= c->layout.memory_end)
 		return false;
 	c->sampled = true;
-	*ret = profile_intern_place(w->profile, c->image, avma - distance, 0);
+	*ret = (struct place){.image = c->image, .svma = avma - distance};
 	return true;
 }
 
 /* The place of memory without a file.  The kernel names the first stack and the heap
  * (kernel/events/core.c, perf_event_mmap_event). */
-static place_id nameless_place(struct perf_world *w, const struct mapping *m, uint64_t avma)
+static struct place nameless_place(struct perf_world *w, const struct mapping *m, uint64_t avma)
 {
 	const char *path = w->files.v[m->code].ref.path;
 
@@ -97,25 +100,25 @@ static place_id nameless_place(struct perf_world *w, const struct mapping *m, ui
 	return memory_place(w, m->shared ? "[shared memory]" : "[anon]", avma);
 }
 
-static place_id user_place(struct perf_world *w, const struct maps *maps, const struct mapping *m,
-			   uint64_t avma)
+static struct place user_place(struct perf_world *w, const struct maps *maps,
+			       const struct mapping *m, uint64_t avma)
 {
 	const struct mapping *before;
 	uint32_t code;
-	place_id place;
+	struct place place;
 
 	if (file_place(w, maps, m, avma, &place))
 		return place;
 	code = perf_world_code(w, m);
 	if (w->images.codes.v[code].kind != CODE_ANON)
-		return images_place(&w->images, code, avma - m->start + m->off, 0);
+		return images_find_place(&w->images, code, avma - m->start + m->off);
 	before = m->start ? maps_find(maps, m->start - 1) : NULL;
 	if (before && !m->shared && file_place(w, maps, before, avma, &place))
 		return place;
 	return nameless_place(w, m, avma);
 }
 
-static place_id data_place(struct perf_world *w, uint32_t proc, uint64_t avma, bool *ret_own)
+static struct place data_place(struct perf_world *w, uint32_t proc, uint64_t avma, bool *ret_own)
 {
 	const struct maps *maps = w->procs.v[proc].maps;
 	const struct mapping *m;
@@ -123,7 +126,8 @@ static place_id data_place(struct perf_world *w, uint32_t proc, uint64_t avma, b
 
 	*ret_own = false;
 	if (avma >> 63)
-		return kernel_map_place(&w->kernel, avma, &place) ? place : kernel_memory(w, avma);
+		return kernel_map_place(&w->kernel, avma, &place) ? w->profile->places.v[place]
+								  : kernel_memory(w, avma);
 	m = maps_find(maps, avma);
 	*ret_own = !m || !m->shared;
 	return m ? user_place(w, maps, m, avma) : memory_place(w, "[not mapped]", avma);
@@ -140,12 +144,34 @@ static uint64_t latency_of(const struct sample_facts *f)
 		       : 0;
 }
 
+void perf_accesses_flush(struct perf_world *w)
+{
+	struct profile *p = w->profile;
+	struct perf_pending *const end = w->pending + w->n_pending;
+
+	for (struct perf_pending *k = w->pending; k < end; k++)
+		profile_prefetch_place(p, k->hash);
+	for (struct perf_pending *k = w->pending; k < end; k++) {
+		k->a.data = profile_intern_place(p, k->data.image, k->data.svma, 0);
+		k->hash = profile_access_hash(&k->a);
+		index_prefetch(&p->access_ix, k->hash);
+	}
+	for (struct perf_pending *k = w->pending; k < end; k++)
+		profile_prefetch_access(p, k->hash);
+	for (struct perf_pending *k = w->pending; k < end; k++)
+		profile_add_access_hashed(p, &k->a, k->hash);
+	w->n_pending = 0;
+}
+
 void perf_access_add(struct perf_world *w, struct access *a, const struct perf_access *k)
 {
 	const struct sample_facts *f = k->facts;
+	struct perf_pending *new = &w->pending[w->n_pending++];
 	bool own;
 
-	a->data = data_place(w, perf_world_thread(w, k->pid, k->tid)->proc, k->addr, &own);
+	new->data = data_place(w, perf_world_thread(w, k->pid, k->tid)->proc, k->addr, &own);
+	new->hash = profile_place_hash(&new->data);
+	index_prefetch(&w->profile->place_ix, new->hash);
 	a->pid = own ? k->pid : 0;
 	a->tid = k->tid;
 	a->node = perfdata_node_of(w->pd, k->phys);
@@ -157,5 +183,7 @@ void perf_access_add(struct perf_world *w, struct access *a, const struct perf_a
 		a->latency = latency_of(f);
 		a->latency_of = a->latency ? latency_class(a->latency) : 0;
 	}
-	profile_add_access(w->profile, a);
+	new->a = *a;
+	if (w->n_pending == PERF_WORLD_N_PENDING)
+		perf_accesses_flush(w);
 }

@@ -13,8 +13,11 @@ struct perf_access {
 	uint32_t cpu_node;   /* + 1; 0: not told */
 };
 
-/* Fills A from K and adds it to W's profile.  The caller sets A's owner, event, place and source.
- * Call it when W is as it was at the time of the sample. */
+/* Fills A from K and adds it to W's profile; some wait until perf_accesses_flush.  The caller sets
+ * A's owner, event, place and source.  Call it when W is as it was at the time of the sample. */
 void perf_access_add(struct perf_world *w, struct access *a, const struct perf_access *k);
+
+/* Adds the accesses that wait.  Call it after the last. */
+void perf_accesses_flush(struct perf_world *w);
 
 #endif

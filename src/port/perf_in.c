@@ -158,7 +158,8 @@ static void count_sample(struct perf_in *in, const struct perfdata_record *r, ui
 		in->ret->n_unknown += count;
 	if (e->reads)
 		add_value(in, owner, caller, place, e->id, 0, count, e->takes_ns ? period : 0);
-	else if (event == r->event && (told = perf_facts_read(&in->facts, r, event, &facts)))
+	else if (event == r->event && (told = perf_facts_read(&in->facts, r, event, &facts)) &&
+		 !in->opts->accesses_alone)
 		add_facts(in, owner, caller, place, e->id, &facts);
 	else
 		add_value(in, owner, caller, place, e->id, 0, 1, period);
@@ -521,6 +522,7 @@ int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profi
 	}
 	perf_spe_end(&in.spe);
 	perf_defer_flush(&in.deferred, &in.pd);
+	perf_accesses_flush(&in.world);
 	perf_in_settle_events(&in);
 	find_date(&in);
 	perf_in_add_meta(&in);

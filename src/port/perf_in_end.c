@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "model/sampled.h"
+#include "port/perf_branch.h"
 #include "port/perf_kernel.h"
 #include "resolve/file_symbols.h"
 #include "resolve/keep.h"
@@ -195,6 +196,7 @@ void perf_in_add_notes(struct perf_in *in, const struct perf_stream_stats *st)
 	if (in->first_ns && !in->has_date && in->opts->open_cache)
 		str_add(s, "when it was recorded is not known: it does not say, and the file is a "
 			   "copy\n");
+	perf_branches_note(&in->world, s);
 	note_nameless(in, s);
 	note_aux(in, s);
 	if (in->spe.n_garbage)

@@ -533,6 +533,7 @@ void perf_world_init(struct perf_world *w, struct profile *p, const struct perfd
 
 void perf_world_release(struct perf_world *w)
 {
+	free(w->branch_slots);
 	vec_each (p, &w->procs)
 		maps_unref(p->maps);
 	vec_release(&w->procs);

@@ -57,6 +57,33 @@ struct perf_place_slot { /* an address that was looked up */
 
 #define PERF_WORLD_N_PLACES 16384
 
+/* An access to memory whose data's place and sums are not in the profile yet. */
+struct perf_pending {
+	struct access a;
+	struct place data;
+	uint64_t hash; /* of DATA, then of A */
+};
+
+#define PERF_WORLD_N_PENDING 32
+
+/* A jump that was looked up; it holds for these versions of the mappings. */
+struct perf_branch_slot {
+	uint64_t version, kernel_version, from, to;
+	uint64_t to_end; /* so far what is mapped at TO goes on */
+	owner_id owner;
+	event_id event;
+	uint32_t branch; /* number in the profile + 1; 0: not counted yet */
+};
+
+/* Why a branch of a branch stack cannot be. */
+enum perf_odd_branch {
+	PERF_ODD_NONE,
+	PERF_ODD_NOWHERE,  /* it is from or to where nothing is mapped */
+	PERF_ODD_BACKWARD, /* the next one begins before it ends */
+	PERF_ODD_HOLE,	   /* the code between it and the next one is not all mapped */
+	PERF_N_ODD_BRANCHES
+};
+
 struct perf_world {
 	struct profile *profile;
 	const struct perfdata *pd;
@@ -86,6 +113,12 @@ struct perf_world {
 	size_t n_build_ids; /* in build_id_ix */
 	uint64_t n_versions;
 	struct perf_place_slot *places;
+	struct perf_pending pending[PERF_WORLD_N_PENDING]; /* perf_access.h */
+	unsigned n_pending;
+	/* Branch stacks (perf_branch.h): what was wrong, and the branches behind it. */
+	uint64_t n_odd_branches[PERF_N_ODD_BRANCHES], n_older_branches;
+	struct perf_branch_slot *branch_slots; /* NULL: no branch was seen */
+	bool chosen_branches;		       /* stacks have some kinds of jumps only */
 	uint64_t n_unknown; /* addresses nobody could attribute, once each time */
 };
 

@@ -22,8 +22,10 @@
  * the procedure.  Irreducible loops are no special case. */
 #include "resolve/block_counts.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/lower_bound.h"
 
@@ -35,6 +37,16 @@ const char *count_confidence_name(enum count_confidence c)
 	static const char *const names[] = {"unknown", "low", "medium", "high", "exact"};
 
 	return names[c];
+}
+
+int count_confidence_parse(const char *name, enum count_confidence *ret, struct err *err)
+{
+	for (enum count_confidence c = COUNT_LOW; c <= COUNT_EXACT; c++)
+		if (strcmp(name, count_confidence_name(c)) == 0) {
+			*ret = c;
+			return 0;
+		}
+	return err_set(err, -EINVAL, "--conf '%s': must be low, medium, high or exact", name);
 }
 
 /* --- branches --- */
@@ -87,14 +99,17 @@ static struct estimate estimate_at(const struct end_sums *s, uint64_t start, uin
 	};
 }
 
+enum count_confidence count_confidence_of(double n, double error)
+{
+	return error <= 0.05 * n ? COUNT_HIGH : error <= 0.2 * n ? COUNT_MEDIUM : COUNT_LOW;
+}
+
 static struct block_count count_of(struct estimate e)
 {
 	const double n = e.n > 0 ? e.n : 0;
-	const double error = 2 * sqrt(n + e.variance / ENDS_PER_ODD);
 
-	return (struct block_count){n, error <= 0.05 * n  ? COUNT_HIGH
-				       : error <= 0.2 * n ? COUNT_MEDIUM
-							  : COUNT_LOW};
+	return (struct block_count){
+		n, count_confidence_of(n, 2 * sqrt(n + e.variance / ENDS_PER_ODD))};
 }
 
 /* Control does not run on from block B into what follows it. */
@@ -180,7 +195,7 @@ struct filler {
 	VEC(uint32_t) ready;	 /* equations with one unknown */
 };
 
-static bool all_go_on(const struct flow *f, uint32_t b)
+bool block_goes_on(const struct flow *f, uint32_t b)
 {
 	const struct flow_block *k = &f->blocks.v[b];
 	const uint32_t n = f->first[b + 1] - f->first[b];
@@ -236,7 +251,7 @@ static void start_filler(struct filler *l)
 		l->n_open[2 * b] =
 			f->n_unknown ? UINT32_MAX : l->first_in[b + 1] - l->first_in[b] + unknown;
 		l->n_open[2 * b + 1] =
-			all_go_on(f, b) ? f->first[b + 1] - f->first[b] + unknown : UINT32_MAX;
+			block_goes_on(f, b) ? f->first[b + 1] - f->first[b] + unknown : UINT32_MAX;
 	}
 	vec_each (r, &f->roots)
 		l->n_open[2 * *r] = UINT32_MAX;

@@ -4,6 +4,7 @@
 #ifndef RESOLVE_BLOCK_COUNTS_H
 #define RESOLVE_BLOCK_COUNTS_H
 
+#include "base/err.h"
 #include "resolve/flow.h"
 
 enum count_confidence {
@@ -36,7 +37,16 @@ void block_counts_of_branches(const struct flow *f, struct run_end *ends, size_t
  * all is exact.  Returns how many remain unknown.  Time: O(blocks + edges). */
 size_t block_counts_fill(const struct flow *f, struct block_count *counts);
 
+/* How sure a count N is that may be off by ERROR: COUNT_LOW to COUNT_HIGH. */
+enum count_confidence count_confidence_of(double n, double error);
+
+/* Control that comes to block B of F goes on along B's edges. */
+bool block_goes_on(const struct flow *f, uint32_t b);
+
 /* Returns "exact", "high", ... */
 const char *count_confidence_name(enum count_confidence c);
+
+/* The opposite, for --conf: low, medium, high or exact; -EINVAL otherwise. */
+int count_confidence_parse(const char *name, enum count_confidence *ret, struct err *err);
 
 #endif

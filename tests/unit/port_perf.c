@@ -258,10 +258,8 @@ TEST(calls_of_the_hardware)
 TEST(branches)
 {
 	static const uint64_t stacks[2][3][3] = {
-		{{0x1100, 0x1200, 1 | 7 << 4}, {0x1204, 0x1100, 2 | 3 << 4}, {0, 0, 0}},
-		{{0x1100, 0x1200, 2 | 5 << 4},
-		 {0x1300, 0xffffffff81000010, 0},
-		 {0x1100, 0x1200, 2}}};
+		{{0x1100, 0x1200, 1 | 7 << 4}, {0x1204, 0x1100, 2 | 3 << 4}, {0x1100, 0x1200, 2}},
+		{{0x1300, 0xffffffff81000010, 0}, {0x1100, 0x1200, 2 | 5 << 4}, {0, 0, 0}}};
 
 	for (int big = 0; big < 2; big++) {
 		struct perfdata_attr a = attr;

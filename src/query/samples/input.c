@@ -328,13 +328,14 @@ static void pass_notes(const struct input *in, const struct select *s, const cha
 /* What perf recorded, read anew each time.  Threads are kept apart, for whoever asks. */
 static int load_perf(struct input *in, const struct select *s, struct err *err)
 {
-	const struct perf_in_opts o = {
-		.split = OWNER_TID,
+	struct perf_in_opts o = {
+		.split = s->accesses || s->branches ? OWNER_GROUP : OWNER_TID,
 		.paths = s->paths.v,
 		.n_paths = s->paths.n,
 		.use_debuginfod = true,
 		.force = s->force,
 		.accesses = s->accesses,
+		.accesses_alone = s->accesses,
 		.trace_bytes = s->traces ? TRACE_BYTES : 0,
 	};
 	struct perf_in_result r;
@@ -343,6 +344,9 @@ static int load_perf(struct input *in, const struct select *s, struct err *err)
 	if (s->since || s->until)
 		return err_set(err, -EINVAL, "--%s: %s has no epochs", s->since ? "since" : "until",
 			       in->path);
+	for (unsigned i = 0; i < N_OWNER_KEYS; i++)
+		if (s->owners[i].n)
+			o.split = OWNER_TID;
 	rc = perf_in_load(in->path, &o, &in->profile, &r, err);
 	if (rc >= 0)
 		pass_notes(in, s, str_get(&r.notes));

@@ -10,6 +10,7 @@
 
 #define PAGE_BITS 12
 #define NO_ROW	  UINT32_MAX
+#define SOME	  64 /* accesses whose rows are looked for beside each other */
 
 struct memory_maker {
 	struct query *q;
@@ -98,36 +99,63 @@ static bool same_row(const void *owner, uint32_t i, const void *key)
 	       0;
 }
 
-static uint32_t intern_row(struct memory_maker *m, const struct access *a)
-{
-	uint64_t key[2], h;
-	uint32_t i;
+struct row_key {
+	uint64_t key[2], hash;
+};
 
-	key_of(m, a, key);
-	h = hash_pair(key[0], key[1]);
-	i = index_find(&m->ix, h, same_row, m->ret, key);
+static uint32_t intern_row(struct memory_maker *m, const struct row_key *k, uint32_t pid)
+{
+	uint32_t i = index_find(&m->ix, k->hash, same_row, m->ret, k->key);
+
 	if (i == INDEX_NONE) {
 		i = (uint32_t)m->ret->rows.n;
 		vec_push(&m->ret->rows,
-			 (struct memory_row){.key = {key[0], key[1]}, .pid = a->pid});
-		index_add(&m->ix, h, i);
+			 (struct memory_row){.key = {k->key[0], k->key[1]}, .pid = pid});
+		index_add(&m->ix, k->hash, i);
 	}
 	return i;
 }
 
+/* Gives the N accesses from number FIRST on their rows.  There are many rows, and they come in no
+ * order: what all of the accesses look at is loaded at once. */
+static void sort_some(struct memory_maker *m, size_t first, size_t n)
+{
+	const struct access *a = &m->p->accesses.v[first];
+	struct row_key keys[SOME];
+
+	for (size_t i = 0; i < n; i++)
+		__builtin_prefetch(&m->p->places.v[a[i].data]);
+	for (size_t i = 0; i < n; i++) {
+		if (!is_wanted(m->q, &a[i]))
+			continue;
+		key_of(m, &a[i], keys[i].key);
+		keys[i].hash = hash_pair(keys[i].key[0], keys[i].key[1]);
+		index_prefetch(&m->ix, keys[i].hash);
+	}
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t row =
+			is_wanted(m->q, &a[i]) ? index_guess(&m->ix, keys[i].hash) : INDEX_NONE;
+
+		if (row != INDEX_NONE)
+			__builtin_prefetch(&m->ret->rows.v[row]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		m->row_of[first + i] = NO_ROW;
+		if (!is_wanted(m->q, &a[i]))
+			continue;
+		sums_add(&m->ret->all, m->p, &a[i]);
+		m->row_of[first + i] = intern_row(m, &keys[i], a[i].pid);
+		sums_add(&m->ret->rows.v[m->row_of[first + i]].sums, m->p, &a[i]);
+	}
+}
+
 static void sort_into_rows(struct memory_maker *m)
 {
-	m->row_of = xcalloc(m->p->accesses.n + 1, sizeof(*m->row_of));
-	for (size_t i = 0; i < m->p->accesses.n; i++) {
-		const struct access *a = &m->p->accesses.v[i];
+	const size_t n = m->p->accesses.n;
 
-		m->row_of[i] = NO_ROW;
-		if (!is_wanted(m->q, a))
-			continue;
-		sums_add(&m->ret->all, m->p, a);
-		m->row_of[i] = intern_row(m, a);
-		sums_add(&m->ret->rows.v[m->row_of[i]].sums, m->p, a);
-	}
+	m->row_of = xcalloc(n + 1, sizeof(*m->row_of));
+	for (size_t i = 0; i < n; i += SOME)
+		sort_some(m, i, n - i < SOME ? n - i : SOME);
 }
 
 /* --- threads --- */
@@ -139,25 +167,44 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Counts each row's distinct threads; with WRITERS only those that store. */
-static void count_threads(struct memory_maker *m, bool writers)
+/* Counts the distinct threads of row R; its N accesses ACCESSES are thread * 2, + 1 for stores. */
+static void count_row_threads(struct memory_row *r, uint64_t *accesses, size_t n)
 {
-	VEC(uint64_t) pairs = {0};
+	if (n > 1)
+		qsort(accesses, n, sizeof(*accesses), by_number);
+	for (size_t i = 0; i < n; i++) {
+		const bool last = i + 1 == n || accesses[i] / 2 != accesses[i + 1] / 2;
 
+		r->n_threads += last;
+		r->n_writers += last && accesses[i] % 2;
+	}
+}
+
+/* Counts each row's distinct threads, and those that store.  Accesses are dealt to their rows
+ * first: most rows have few of them. */
+static void count_threads(struct memory_maker *m)
+{
+	const size_t n_rows = m->ret->rows.n;
+	size_t *end = xcalloc(n_rows + 3, sizeof(*end)), *at = end + 1;
+	uint64_t *dealt = xcalloc(m->p->accesses.n + 1, sizeof(*dealt));
+
+	for (size_t i = 0; i < m->p->accesses.n; i++)
+		if (m->row_of[i] != NO_ROW)
+			at[m->row_of[i] + 1]++;
+	for (size_t r = 1; r <= n_rows; r++)
+		at[r] += at[r - 1];
 	for (size_t i = 0; i < m->p->accesses.n; i++) {
 		const struct access *a = &m->p->accesses.v[i];
 
-		if (m->row_of[i] != NO_ROW && (!writers || access_has(m->p, a, FACT_STORE)))
-			vec_push(&pairs, (uint64_t)m->row_of[i] << 32 | a->tid);
+		if (m->row_of[i] != NO_ROW)
+			dealt[at[m->row_of[i]]++] =
+				(uint64_t)a->tid << 1 | access_has(m->p, a, FACT_STORE);
 	}
-	vec_sort(&pairs, by_number);
-	for (size_t i = 0; i < pairs.n; i++) {
-		struct memory_row *r = &m->ret->rows.v[pairs.v[i] >> 32];
-
-		if (!i || pairs.v[i] != pairs.v[i - 1])
-			(*(writers ? &r->n_writers : &r->n_threads))++;
-	}
-	vec_release(&pairs);
+	/* What was the first of each row is the first of the next now. */
+	for (size_t r = 0; r < n_rows; r++)
+		count_row_threads(&m->ret->rows.v[r], &dealt[end[r]], end[r + 1] - end[r]);
+	free(dealt);
+	free(end);
 }
 
 static bool is_contended(const struct memory_row *r)
@@ -358,10 +405,8 @@ void memory_gather(struct query *q, const struct memory_opts *o, struct memory *
 	for (unsigned i = 0; i < q->n_events; i++)
 		ret->n_samples += q->cols[i].n_samples;
 	sort_into_rows(&m);
-	if (o->by == MEMORY_LINE) {
-		count_threads(&m, false);
-		count_threads(&m, true);
-	}
+	if (o->by == MEMORY_LINE)
+		count_threads(&m);
 	keep_rows(&m);
 	vec_each (r, &ret->rows)
 		name_row(&m, r);

@@ -115,4 +115,8 @@ awk 'NR % 20 == 0 {
 	if (NR % 5 == 0)
 		$21 = "8000000000000000:7fffffffffffffff:p"
 } { print }' stacks | perf_data | mkperf >odd.data
-beside 16 odd.data
+# What is older in a stack than the first that cannot be is left out: fewer jumps stand for the same path.
+jumps() { awk '{ n += NF - 5 - gsub(/ 0:0:-/, "") } END { print n }'; }
+grep ^branches stacks >whole
+dwell export --bb odd.data 2>&1 >/dev/null | sed 's/^[^:]*: //' | tee left
+beside "$(awk -v all="$(jumps <whole)" -v n="$(wc -l <whole)" '{ print (all - $2) / n }' left)" odd.data 2>/dev/null
