@@ -473,9 +473,11 @@ int dcpi_text_next(struct dcpi_text_reader *r, struct dcpi_text *t, struct err *
 	return e;
 }
 
+#define MOST_PROBED 65536 /* two lines; a file may be one line of gigabytes */
+
 bool dcpi_text_probe(const char *text, size_t n)
 {
-	struct dcpi_text_reader r = dcpi_text_begin(text, n);
+	struct dcpi_text_reader r = dcpi_text_begin(text, n < MOST_PROBED ? n : MOST_PROBED);
 	struct line l;
 
 	while (peek(&r, &l) && !l.n)
