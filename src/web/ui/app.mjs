@@ -128,11 +128,11 @@ const byChoice = (label, by, more = []) => el("select", { "aria-label": label, o
 function accountOf(answer) {
   const { recording = {}, events = [], losses = {} } = answer;
   const rows = events.map((e) => el("tr", {}, el("td", { class: "name" }, shown(e.name)), el("td", { class: "n" }, e.unit ? `${amount(e.amount, e.unit)}` : count(e.samples)),
-    el("td", { class: "n" }, e.unit ? "" : e.freq_hz ? `${e.freq_hz} Hz` : count(e.period)), el("td", { class: "n" }, count(e.lost)),
-    el("td", { class: "n" }, count(e.not_delivered || 0)), el("td", { class: "n" }, percent(e.kernel || 0, e.amount ?? e.samples))));
+    el("td", { class: "n extra" }, e.unit ? "" : e.freq_hz ? `${e.freq_hz} Hz` : count(e.period)), el("td", { class: "n" }, count(e.lost)),
+    el("td", { class: "n" }, count(e.not_delivered || 0)), el("td", { class: "n extra" }, percent(e.kernel || 0, e.amount ?? e.samples))));
   return [
     el("p", { class: "soft" }, [recording.host, recording.kernel, recording.start && `${recording.start} to ${recording.end}`, recording.command].filter(Boolean).map((t) => short(t, 200)).join(" · ")),
-    el("table", {}, el("thead", {}, el("tr", {}, ...["Event", "Samples", "Period", "Lost", "Not delivered", "Kernel"].map((t, i) => el("th", { class: i ? "n" : "" }, t)))), el("tbody", {}, ...rows)),
+    el("table", {}, el("thead", {}, el("tr", {}, ...["", "n", "n extra", "n", "n", "n extra"].map((c, i) => el("th", { class: c }, ["Event", "Samples", "Period", "Lost", "Not delivered", "Kernel"][i])))), el("tbody", {}, ...rows)),
     el("p", {}, Object.keys(losses).length ? `Lost: ${Object.entries(losses).map(([k, v]) => `${k} ${typeof v === "number" ? count(v) : JSON.stringify(v)}`).join(", ")}` : "Nothing was lost."),
   ];
 }
@@ -161,7 +161,7 @@ function epochTable(rows) {
     { name: "Recording", value: (r) => r.epoch, cell: (r) => el("td", { class: "name" }, el("button", { type: "button", class: "go", onclick: () => app.go({ epoch: r.epoch }) }, r.epoch)) },
     { name: "Samples", number: true, value: (r) => r.samples, cell: (r) => barCell(r.samples / most, count(r.samples)) },
     { name: "Seconds", number: true, value: (r) => r.seconds, cell: (r) => r.seconds.toFixed(1) },
-    { name: "Host", value: (r) => r.host, cell: (r) => short(r.host, 40) },
+    { name: "Host", class: "extra", value: (r) => r.host, cell: (r) => short(r.host, 40) },
     { name: "State", value: (r) => r.state, cell: (r) => r.state },
     { name: "Label", value: (r) => r.label || "", cell: (r) => short(r.label || "", 40) },
   ], { caption: "", ...keptAs("s2") });

@@ -98,5 +98,5 @@ export function callTree(rows, event, whole, unit, open, kept = {}, note = () =>
     if (e)
       setOpen(r, e.row.dataset.open !== "1");
   }
-  return el("table", { role: "treegrid" }, el("thead", {}, el("tr", {}, el("th", { class: "n" }, "With what it calls"), el("th", { class: "n" }, "Itself"), el("th", {}, "Procedure"), el("th", {}, "Image"))), body);
+  return el("table", { role: "treegrid" }, el("thead", {}, el("tr", {}, el("th", { class: "n" }, "With what it calls"), el("th", { class: "n" }, "Itself"), el("th", {}, "Procedure"), el("th", { class: "soft" }, "Image"))), body);
 }
