@@ -44,7 +44,7 @@ static void add_place(struct script_out *o, const struct stack_place *pl)
 			str_add(&o->texts, "[unknown]");
 		else
 			str_add(&o->texts, f->name);
-		if (!inlined && f->svma && pl->svma >= f->svma)
+		if (!inlined && !f->nameless && f->svma && pl->svma >= f->svma)
 			str_addf(&o->texts, "+0x%" PRIx64, pl->svma - f->svma);
 		if (inlined)
 			str_add(&o->texts, " (inlined)\n");
@@ -178,6 +178,10 @@ int script_out_write(const struct stacks *s, struct out_stream *out, struct expo
 			str_addf(&ret->notes,
 				 "%zu of %" PRIu64 " samples have a time: none is written\n",
 				 s->points.n, n_samples);
+		else
+			str_add(&ret->notes,
+				"samples have no times, without which FlameScope and speedscope "
+				"show none: `dwell record --trace` keeps them\n");
 		for (size_t i = 0; i < s->values.n; i++)
 			for (unsigned c = 0; c < s->columns.n; c++)
 				if (c == 0 || s->columns.v[c].amount == STACK_SAMPLES ||
