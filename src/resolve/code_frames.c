@@ -30,7 +30,7 @@
 #include "base/rd.h"
 
 #define MOST_STRETCH ((size_t)512 << 10) /* bytes of code that are looked at together */
-#define MOST_CODE    ((size_t)4 << 20)	 /* of an image */
+#define MOST_CODE    ((size_t)2 << 20)	 /* of an image */
 #define MOST_SYMBOLS ((size_t)4 << 20)	 /* bytes of a table of them */
 #define MOST_STATES  4096		 /* different ones in a stretch */
 #define MANY	     512 /* bytes: more than what comes with every program; symbols are read */
@@ -623,6 +623,8 @@ static void find_entries(struct code_frames *c)
 static void read_part(struct code_frames *c, uint64_t svma, uint64_t off, uint64_t end,
 		      unwind_put_fn *put, void *owner)
 {
+	if (end - off >= MANY)
+		find_entries(c);
 	while (off < end) {
 		const size_t n = end - off < MOST_STRETCH ? (size_t)(end - off) : MOST_STRETCH;
 		_mem_ uint8_t *code = n <= c->left ? elf_file_load(c->f, off, n) : NULL;
@@ -646,8 +648,6 @@ static void read_code(void *ctx, uint64_t svma, uint64_t off, uint64_t n_bytes, 
 	struct code_frames *c = ctx;
 	const struct elf_file *f = c->f;
 
-	if (n_bytes >= MANY)
-		find_entries(c);
 	if (!f->n_sections)
 		read_part(c, svma, off, off + n_bytes, put, owner);
 	for (uint32_t i = 0; i < f->n_sections; i++) {
