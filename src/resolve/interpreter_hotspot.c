@@ -46,7 +46,8 @@ static const char *const type_names[N_TYPES] = {
 /* What the file says; svma, 0: not there. */
 struct hotspot_facts {
 	uint64_t structs, types; /* the variables that lead to the tables */
-	uint64_t heaps, major;	 /* CodeCache::_heaps, Abstract_VM_Version::_vm_major_version */
+	uint64_t heaps, heap;	 /* CodeCache::_heaps, of 8 _heap */
+	uint64_t major;		 /* Abstract_VM_Version::_vm_major_version */
 	uint64_t sizes[N_TYPES];
 };
 
@@ -138,6 +139,8 @@ static void read_structs(const struct elf_file *f, const struct hotspot_words *w
 			return;
 		if (hotspot_is(f, w, svma, "CodeCache") && hotspot_is(f, w, svma + 8, "_heaps"))
 			h->heaps = hotspot_pointer(w, svma + STRUCT_ADDRESS);
+		if (hotspot_is(f, w, svma, "CodeCache") && hotspot_is(f, w, svma + 8, "_heap"))
+			h->heap = hotspot_pointer(w, svma + STRUCT_ADDRESS);
 		if (hotspot_is(f, w, svma, "Abstract_VM_Version") &&
 		    hotspot_is(f, w, svma + 8, "_vm_major_version"))
 			h->major = hotspot_pointer(w, svma + STRUCT_ADDRESS);
@@ -159,6 +162,8 @@ static void read_types(const struct elf_file *f, const struct hotspot_words *w, 
 static enum interpreter hotspot_interpreter(uint64_t major)
 {
 	switch (major) {
+	case 8:
+		return INTERPRETER_HOTSPOT_8;
 	case 11:
 		return INTERPRETER_HOTSPOT_11;
 	case 17:
@@ -198,7 +203,10 @@ static enum interpreter_refusal find_hotspot(const struct elf_file *f,
 
 	read_structs(f, w, hotspot_pointer(w, h->structs), h);
 	read_types(f, w, hotspot_pointer(w, h->types), h);
-	if (!h->heaps || !hotspot_number(f, h->major, 4, &major))
+	/* Up to 8 the code cache was one heap, and the file does not say the version. */
+	if (h->heap && !h->heaps)
+		major = 8;
+	else if (!h->heaps || !hotspot_number(f, h->major, 4, &major))
 		return INTERPRETER_WITHOUT_TABLES;
 	in->interpreter.version = INTERPRETER_VERSION_HOTSPOT | (major & 0xffff);
 	number = hotspot_interpreter(major);
@@ -210,7 +218,8 @@ static enum interpreter_refusal find_hotspot(const struct elf_file *f,
 		return INTERPRETER_DAMAGED;
 	in->interpreter.number = number;
 	/* As it is counted from any mapping of code. */
-	in->interpreter.anchor = h->heaps - in->segments[0].svma + in->segments[0].off;
+	in->interpreter.anchor = (h->heaps ? h->heaps : h->heap) - in->segments[0].svma +
+				 in->segments[0].off;
 	return INTERPRETER_ACCEPTED;
 }
 

@@ -74,18 +74,25 @@ SCRIPT_STEP __u32 hotspot_blob_u32(const struct hotspot_walk *h, __u32 at)
 	return (__u32)(hotspot_blob_word(h, at) >> at % 8 * 8);
 }
 
+/* The address in the blob's member at AT: a pointer, or an int from the blob's begin on. */
+SCRIPT_STEP __u64 hotspot_blob_address(const struct hotspot_walk *h, const struct hotspot_layout *l,
+				       __u32 at)
+{
+	return l->is_8 ? h->at + hotspot_blob_u32(h, at) : hotspot_blob_word(h, at);
+}
+
 SCRIPT_STEP bool hotspot_holds(const struct hotspot_walk *h, __u64 avma)
 {
 	return avma - h->low < h->high - h->low;
 }
 
-/* Reads what P is to know of the process whose CodeCache::_heaps is at ANCHOR. */
+/* Reads what P is to know of the process whose CodeCache::_heaps, of 8 _heap, is at ANCHOR. */
 SCRIPT_STEP void hotspot_open(SCRIPT_ENV *env, struct hotspot_process *p, __u64 anchor)
 {
 	const struct hotspot_layout *l = HOTSPOT_LAYOUT(p->interpreter);
 	const __u64 array = python_word(env, anchor),
-		    data = array ? python_word(env, array + l->array_data) : 0;
-	__u32 n = array ? (__u32)python_word(env, array) : 0;
+		    data = l->is_8 ? anchor : array ? python_word(env, array + l->array_data) : 0;
+	const __u32 n = l->is_8 ? array != 0 : array ? (__u32)python_word(env, array) : 0;
 
 	p->n_heaps = p->log2_segment = 0;
 	if (!data || n > HOTSPOT_HEAPS)
@@ -193,7 +200,7 @@ SCRIPT_STEP bool hotspot_text(SCRIPT_ENV *env, const struct hotspot_layout *l, _
 	to->n_bytes = to->is_cut = 0;
 	to->kind = SCRIPT_TEXT_UTF8;
 	if (!n ||
-	    !script_read(env, symbol + HOTSPOT_SYMBOL_TEXT, to->words, n_bytes, SCRIPT_TEXT_BYTES))
+	    !script_read(env, symbol + l->symbol_text, to->words, n_bytes, SCRIPT_TEXT_BYTES))
 		return false;
 	to->n_bytes = n_bytes;
 	to->is_cut = n > SCRIPT_TEXT_BYTES;
@@ -356,6 +363,21 @@ SCRIPT_STEP bool hotspot_by_fp(SCRIPT_ENV *env, struct hotspot_walk *h)
 	return true;
 }
 
+/* Whether a frame is whole though its method does not count it as complete yet: since 20 a look at
+ * whether the method may be entered stands in between.  BEFORE and AT are the 8 bytes before where
+ * it was interrupted, and from there on:
+ *
+ *     sub $n, %rsp; mov %rbp, n(%rsp); nop; cmpl $n, n(%r15); jne
+ *
+ * cpu/x86/gc/shared/barrierSetAssembler_x86.cpp: nmethod_entry_barrier; c1_MacroAssembler_x86.cpp:
+ * build_frame; macroAssembler_x86.cpp: verified_entry. */
+SCRIPT_STEP bool hotspot_is_made(__u64 before, __u64 at)
+{
+	return (before >> 32 & 0xffffff) == 0xec8348 || (before >> 8 & 0xffffff) == 0xec8148 ||
+	       (before >> 24 & 0xffffff) == 0x6c8948 || (before & 0xffffff) == 0x7f8141 ||
+	       (at & 0xffffff) == 0x7f8141;
+}
+
 /* Where the innermost frame of a compiled method is being made or is gone already: how many words
  * are left of it, return address and all; 0: it is whole.  Its last instructions are
  *
@@ -363,18 +385,19 @@ SCRIPT_STEP bool hotspot_by_fp(SCRIPT_ENV *env, struct hotspot_walk *h)
 SCRIPT_STEP __u32 hotspot_words_left(SCRIPT_ENV *env, struct hotspot_walk *h,
 				     const struct hotspot_layout *l)
 {
-	const __u64 begin = hotspot_blob_word(h, l->code_begin);
+	const __u64 begin = hotspot_blob_address(h, l, l->code_begin);
 	const __u32 complete = hotspot_blob_u32(h, l->frame_complete);
 	__u64 a, b;
 
+	h->keeps_fp = 0;
 	if (!script_read(env, h->ip - 8, h->code, 16, 16))
 		return 0;
 	a = h->code[1];
 	if (complete < 1u << 24 && h->ip < begin + complete) {
 		if (h->code[0] >> 56 == 0x55) /* push %rbp */
 			return 2;
-		/* mov %rbp, n(%rsp): the rest of the frame is there. */
-		return (a & 0xffffff) == 0x6c8948 ? 0 : 1;
+		h->keeps_fp = (a & 0xffffff) == 0x6c8948; /* mov %rbp, n(%rsp) comes next */
+		return h->keeps_fp || hotspot_is_made(h->code[0], a) ? 0 : 1;
 	}
 	if ((a & 0xff) == 0x5d) /* pop %rbp */
 		return 2;
@@ -388,6 +411,8 @@ SCRIPT_STEP __u32 hotspot_words_left(SCRIPT_ENV *env, struct hotspot_walk *h,
 		return 1; /* cmp n(%r15), %rsp; ja; ret */
 	if ((a & 0xffff) == 0x8541 && (a >> 24 & 0xff) == 0xc3)
 		return 1; /* test %eax, (%r10); ret */
+	if ((a & 0xffff) == 0x0585 && (a >> 48 & 0xff) == 0xc3)
+		return 1; /* test %eax, n(%rip); ret */
 	if ((a & 0xffff) == 0x8b4d && a >> 56 == 0x41 && (b & 0xff) == 0x85 &&
 	    (b >> 16 & 0xff) == 0xc3)
 		return 1; /* mov n(%r15), %r10; test %eax, (%r10); ret */
@@ -406,7 +431,7 @@ SCRIPT_STEP bool hotspot_by_size(SCRIPT_ENV *env, struct hotspot_walk *h, __u32 
 	    (!sure && !hotspot_is_code(env, v8_stack_word(env, h->sp + 8 * n - 8))) ||
 	    !hotspot_return(env, h, h->sp + 8 * n))
 		return false;
-	if (n > 1) {
+	if (n > 1 && !(h->is_exact && h->keeps_fp)) {
 		h->fp = v8_stack_word(env, saved);
 		h->has_fp = 1;
 	}

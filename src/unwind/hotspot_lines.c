@@ -9,6 +9,7 @@
 #include "unwind/hotspot_lines.h"
 
 #include "base/rd.h"
+#include "unwind/hotspot_state.h"
 
 /* UNSIGNED5: bytes from 192 on have another one behind them, each counts 64 times as much.  Since
  * JDK 20 no byte is 0: each is EXTRA, 1, more (share/utilities/unsigned5.hpp). */
@@ -37,7 +38,7 @@ static uint32_t hotspot_lines_signed(struct rd *r, uint32_t extra)
 static bool hotspot_lines_next(struct rd *r, enum interpreter interpreter, uint32_t *bci,
 			       uint32_t *line)
 {
-	const uint32_t extra = interpreter >= INTERPRETER_HOTSPOT_21;
+	const uint32_t extra = HOTSPOT_LAYOUT(interpreter)->counts_on;
 	uint32_t b = rd_left(r) ? rd_u8(r) : 0;
 
 	if (!b)

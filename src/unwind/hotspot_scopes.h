@@ -94,10 +94,10 @@ HOTSPOT_PART int hotspot_scope(SCRIPT_ENV *env)
 	h = hotspot_of(env);
 	e = hotspot_inlined_of(env, h->key);
 	l = HOTSPOT_LAYOUT(hotspot_process_of(env)->interpreter);
-	extra = hotspot_process_of(env)->interpreter >= INTERPRETER_HOTSPOT_21;
+	extra = l->counts_on;
 	h->n_taken = 0;
 	if (h->n_scopes >= HOTSPOT_MOST_SCOPES || !script_may_step(hotspot_python_of(env)) ||
-	    !script_read(env, hotspot_blob_word(h, l->scopes) + h->scope, h->scope_bytes, 16, 16))
+	    !script_read(env, hotspot_blob_address(h, l, l->scopes) + h->scope, h->scope_bytes, 16, 16))
 		return 0;
 	sender = hotspot_number(h, extra);
 	method = hotspot_number(h, extra);
@@ -126,6 +126,7 @@ HOTSPOT_PART int hotspot_recall(SCRIPT_ENV *env)
 	const struct hotspot_layout *l;
 	const struct hotspot_inlined *e;
 	struct hotspot_walk *h;
+	__u64 begin;
 
 	if (!env)
 		return 0;
@@ -136,11 +137,12 @@ HOTSPOT_PART int hotspot_recall(SCRIPT_ENV *env)
 	e = hotspot_inlined_of(env, h->key);
 	if (e->key != h->key || !e->n ||
 	    !script_read(env, e->at, h->blob, HOTSPOT_FULL_WORDS * 8, HOTSPOT_BLOB_WORDS * 8) ||
-	    h->blob[0] != e->type || hotspot_blob_u32(h, l->compile_id) != e->compile_id ||
-	    h->ip - hotspot_blob_word(h, l->code_begin) >
-		    hotspot_blob_word(h, l->code_end) - hotspot_blob_word(h, l->code_begin))
+	    h->blob[0] != e->type || hotspot_blob_u32(h, l->compile_id) != e->compile_id)
 		return 0;
 	h->at = e->at;
+	begin = hotspot_blob_address(h, l, l->code_begin);
+	if (h->ip - begin > hotspot_blob_address(h, l, l->code_end) - begin)
+		return 0;
 	h->kind = HOTSPOT_COMPILED;
 	h->off = SCRIPT_NO_OFF;
 	h->number = SCRIPT_CODE(e->frames[0]);
@@ -168,7 +170,7 @@ HOTSPOT_PART int hotspot_inline(SCRIPT_ENV *env)
 	h->n_scopes = 0;
 	if (!own || !h->is_full)
 		return 0;
-	begin = hotspot_blob_word(h, l->code_begin);
+	begin = hotspot_blob_address(h, l, l->code_begin);
 	h->pc = (__u32)(h->ip - begin) + h->is_exact;
 	if (!h->n_left &&
 	    !(h->is_exact && h->ip - begin < hotspot_blob_u32(h, l->frame_complete)) &&

@@ -27,6 +27,11 @@ struct hotspot_layout {
 	__u8 in_holder;
 	__u8 symbol_length, symbol_count; /* of a Symbol: u16; how often it is referred to */
 	__u8 bcp; /* of an interpreted frame: words below the frame pointer */
+	__u8 symbol_text;
+	__u8 counts_on; /* bytes of compressed numbers have one added, so that none is 0 */
+	/* There is one heap, and no list.  Addresses of code and scopes are ints, counted from the
+	 * blob's begin. */
+	__u8 is_8;
 };
 
 #define HOTSPOT_N_LAYOUTS 4 /* a power of two */
@@ -66,7 +71,8 @@ static const struct hotspot_layout hotspot_layouts[HOTSPOT_N_LAYOUTS] = {
 								.klass_name = 24,
 								.symbol_length = 0,
 								.symbol_count = 2,
-								.bcp = 8},
+								.bcp = 8,
+								.symbol_text = 6},
 	[INTERPRETER_HOTSPOT_17 - INTERPRETER_HOTSPOT_FIRST] = {.nmethod_bytes = 352,
 								.blob_bytes = 104,
 								.method_bytes = 88,
@@ -100,7 +106,8 @@ static const struct hotspot_layout hotspot_layouts[HOTSPOT_N_LAYOUTS] = {
 								.klass_name = 24,
 								.symbol_length = 4,
 								.symbol_count = 0,
-								.bcp = 8},
+								.bcp = 8,
+								.symbol_text = 6},
 	[INTERPRETER_HOTSPOT_21 - INTERPRETER_HOTSPOT_FIRST] = {.nmethod_bytes = 344,
 								.blob_bytes = 96,
 								.method_bytes = 88,
@@ -134,7 +141,45 @@ static const struct hotspot_layout hotspot_layouts[HOTSPOT_N_LAYOUTS] = {
 								.klass_name = 24,
 								.symbol_length = 4,
 								.symbol_count = 0,
-								.bcp = 8},
+								.bcp = 8,
+								.symbol_text = 6,
+								.counts_on = 1},
+	[INTERPRETER_HOTSPOT_8 - INTERPRETER_HOTSPOT_FIRST] = {.nmethod_bytes = 296,
+							       .blob_bytes = 64,
+							       .method_bytes = 88,
+							       .const_bytes = 48,
+							       .pool_bytes = 80,
+							       .klass_bytes = 440,
+							       .memory = 0,
+							       .segments = 112,
+							       .log2_segment = 248,
+							       .frame_complete = 36,
+							       .frame_size = 44,
+							       .code_begin = 32,
+							       .code_end = 40,
+							       .name = 8,
+							       .method = 64,
+							       .compile_id = 204,
+							       .scopes = 176,
+							       .metadata = 172,
+							       .pcs = 180,
+							       .pcs_end = 184,
+							       .const_method = 8,
+							       .pool = 8,
+							       .const_words = 24,
+							       .flags = 28,
+							       .code_size = 32,
+							       .name_index = 34,
+							       .max_stack = 40,
+							       .holder = 24,
+							       .source_index = 258,
+							       .in_holder = 1,
+							       .klass_name = 16,
+							       .symbol_length = 0,
+							       .symbol_count = 2,
+							       .bcp = 7,
+							       .symbol_text = 8,
+							       .is_8 = 1},
 };
 
 #define HOTSPOT_LAYOUT(interpreter)                                                                \
@@ -146,7 +191,6 @@ static const struct hotspot_layout hotspot_layouts[HOTSPOT_N_LAYOUTS] = {
 #define HOTSPOT_SPACE_LOW    0	/* of a VirtualSpace: where it begins, all that it may take */
 #define HOTSPOT_SPACE_HIGH   8
 #define HOTSPOT_SPACE_BEGIN  16 /* what is committed of it */
-#define HOTSPOT_SYMBOL_TEXT  6
 #define HOTSPOT_HAS_LINES    1 /* of `flags`: a table of lines is behind the bytecode */
 #define HOTSPOT_FREE	     0xff
 #define HOTSPOT_SENDER_SP    8 /* of an interpreted frame, below the frame pointer */
@@ -217,6 +261,8 @@ struct hotspot_walk {
 	__u64 bytecode, max_stack;
 	__u32 n_code, off;
 	__u32 n_left;	  /* is_exact: words of its frame that are left; 0: all */
+	__u32 keeps_fp;	  /* is_exact: the caller's fp is not saved yet */
+	__u32 spare;
 	__u32 is_full;	  /* all of an nmethod was read */
 	__u32 is_inlined; /* what it executes is in the entry of `key` */
 	__u64 key;

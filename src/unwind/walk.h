@@ -53,6 +53,10 @@ static void walk_want(WALK_ENV *env, __u32 image, __u64 avma);
  * frame pointer. */
 static bool walk_is_left(WALK_ENV *env);
 
+/* From code that an interpreter's compiler made to the interpreter's loop (made_code.h); false: W
+ * stands in no such code. */
+static bool walk_leaves_made(WALK_ENV *env, struct walk *w);
+
 /* What walk_step returns besides an enum chain_cause. */
 #define WALK_ON (-1)
 
@@ -529,6 +533,10 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 	*ret_frame = frame;
 	if (signal)
 		return walk_signal(env, w);
+	if (rc != WALK_ON && walk_leaves_made(env, w)) {
+		*ret_frame = 0; /* its functions are on the interpreter's list */
+		return WALK_ON;
+	}
 	if (w->region.image == WALK_ANONYMOUS && walk_epilogue(env, w) == WALK_ON)
 		return WALK_ON;
 	if (rc == CHAIN_NO_RULE && walk_is_planted(env, w)) {
@@ -555,6 +563,7 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 		w->loop = w->region.image;
 		w->loop_bias = w->region.bias;
 		w->loop_sp = w->sp;
+		w->loop_ip = pc + 1;
 	}
 	return walk_apply(env, w, rule);
 }

@@ -94,6 +94,11 @@ static bool walk_is_left(const struct walk_input *in)
 	return in->leaves;
 }
 
+static bool walk_leaves_made(const struct walk_input *in, struct walk *w)
+{
+	return false;
+}
+
 /* What stands for the functions that the loop of image NUMBER executed. */
 static uint64_t loop_mark(const struct walk_input *in, uint32_t number)
 {

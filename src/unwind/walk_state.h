@@ -65,6 +65,7 @@ struct walk {
 	__u32 anonymous;	   /* some frame's code lies in no file */
 	__u64 loop_bias;	   /* of that image's mapping */
 	__u64 loop_sp;		   /* of that frame */
+	__u64 loop_ip;		   /* where it goes on, as a caller would */
 	__u64 guessed_fp;	   /* it was stepped from by this frame pointer; 0: by a rule */
 	__u32 guessed_image;	   /* which is as in its region */
 	__u32 n_switches;	   /* how often it went on with a goroutine's stack */

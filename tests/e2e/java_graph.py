@@ -24,9 +24,9 @@ def ours_of(path):
     return [f.rsplit(".", 1)[1] for f in path if re.search(r"^JavaWork[\w$]*\.w_", f)]
 
 
-def every_way_of_calling(java, options=CALLED):
+def every_way_of_calling(java, options=CALLED, entry="ThreadJavaMain"):
     work(java, "w_main", longer(4), options=options)
-    is_known()
+    is_known(entry=entry)
 
 
 def inlined(java):
@@ -70,7 +70,8 @@ def ran_before(java):
     is_known(0.95)  # until the library's table is there the walker cannot tell whose code it is
 
 
-def is_known(share=0.995):
+def is_known(share=0.995, entry="ThreadJavaMain"):
+    """ENTRY: the thread's, where it has a name."""
     found, known = folded_paths("--no-inline"), call_graph(SOURCE)
     total = sum(n for _, n in found)
     enough(total, 1000, "samples")
@@ -94,7 +95,7 @@ def is_known(share=0.995):
                    "w_recurse"):
         likely(any(callee in ours_of(path) for path, _ in found), "no path with " + callee)
     spins = [path for path, _ in found if path[-1] == "JavaWork.w_spin"]
-    likely(spins and all("ThreadJavaMain" in path[:4] or path[0][0] == "[" for path in spins),
+    likely(spins and all(not entry or entry in path[:4] or path[0][0] == "[" for path in spins),
            "w_spin is not called from the thread's entry")
 
 

@@ -23,4 +23,8 @@ def inlined_functions():
     node_graph.inlined_functions(installed())
 
 
-run(every_way_of_calling, inlined_functions, shares_of_work)
+def workers():
+    node_graph.workers(installed())
+
+
+run(every_way_of_calling, inlined_functions, workers, shares_of_work)

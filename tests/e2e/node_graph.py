@@ -42,6 +42,32 @@ def every_way_of_calling(node):
            "w_spin is not called from the program's entry")
 
 
+WORKERS = '''
+const { Worker, isMainThread, workerData } = require("worker_threads");
+process.argv = [process.argv[0], process.argv[1], "w_main", String(isMainThread ? 0 : workerData)];
+if (isMainThread) for (let i = 0; i < 2; i++) new Worker(__filename, { workerData: Number("%s") });
+else require("%s");
+'''
+
+
+def workers(node):
+    """Threads of workers have functions of their own, in heaps of their own."""
+    with open("workers.js", "w", encoding="utf-8") as f:
+        f.write(WORKERS % (longer(3), WORK))
+    record("-g", "-e", "cpu-clock", "-c", 500009, "--", node, "--no-turbo-inlining", "workers.js")
+    found, known = folded_paths("--no-inline"), call_graph(WORK)
+    n_named = 0
+    for path, n in found:
+        ours = [f for f in path if f.startswith("w_")]
+        if not ours or any(f.startswith(("[", "sub_")) for f in path):
+            continue
+        for edge in zip(ours, ours[1:]):
+            check(edge in known, "%s does not call %s: %s" % (*edge, path))
+        check(ours[0] == "w_main" and "start_thread" in path, "begins with %s: %s" % (ours[:1], path))
+        n_named += n
+    enough(n_named, 1000, "samples in functions of workers")
+
+
 def shares_of_work(node):
     work(node, "w_shares", longer(3))
     rows = {r["procedure"]: r for r in Prof().rows if r["kind"] == "script"}

@@ -37,4 +37,13 @@ def one_place_in_all_processes():
     script_graph.one_place_in_all_processes(installed(), PROGRAM, "")
 
 
-run(every_way_of_calling, shares_of_work, native_frames_between, one_place_in_all_processes)
+def compiled_functions():
+    """Code that opcache's compiler made is walked through."""
+    if "Zend OPcache" not in sh("php", "-m"):
+        raise Skipped("no opcache")
+    for way in "tracing", "function":
+        script_graph.php_calls(installed() + ["-d", "opcache.enable_cli=1", "-d", "opcache.jit_buffer_size=32M", "-d",
+                                              "opcache.jit=" + way], PROGRAM)
+
+
+run(every_way_of_calling, compiled_functions, shares_of_work, native_frames_between, one_place_in_all_processes)

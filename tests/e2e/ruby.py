@@ -65,5 +65,13 @@ def one_place_in_all_processes():
     script_graph.one_place_in_all_processes(installed(), PROGRAM, "Object#")
 
 
-run(every_way_of_calling, shares_of_work, code_that_is_made_and_gone, native_frames_between, where_threads_wait,
+def compiled_functions():
+    """Code that YJIT made is walked through."""
+    ruby = installed() + ["--yjit"]
+    if subprocess.run([*ruby, "-e", "0"], stderr=subprocess.DEVNULL, check=False).returncode:
+        raise Skipped("no YJIT")
+    script_graph.ruby_calls(ruby, PROGRAM)
+
+
+run(every_way_of_calling, compiled_functions, shares_of_work, code_that_is_made_and_gone, native_frames_between, where_threads_wait,
     garbage_collection, one_place_in_all_processes)

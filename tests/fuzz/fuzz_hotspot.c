@@ -51,7 +51,7 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 	const struct hotspot_layout *l = HOTSPOT_LAYOUT(interpreter);
 	struct wr w = {0};
 
-	if (interpreter > INTERPRETER_HOTSPOT_21)
+	if (interpreter > INTERPRETER_HOTSPOT_8)
 		return NULL;
 	wr_u8(&w, (uint8_t)interpreter);
 	wr_le64(&w, 0x1000); /* the list of heaps, its data, how many, and the one */

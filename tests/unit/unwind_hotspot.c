@@ -72,7 +72,7 @@ static void put(struct memory *m, uint32_t at, uint64_t v, uint32_t n)
 static void put_symbol(struct memory *m, uint32_t at, const char *s)
 {
 	put(m, at + m->l->symbol_length, strlen(s), 2);
-	memcpy(m->bytes + at + HOTSPOT_SYMBOL_TEXT, s, strlen(s));
+	memcpy(m->bytes + at + m->l->symbol_text, s, strlen(s));
 }
 
 /* Method I, called NAME of class a/b/C, in C.java: its bytecode 0 is of line 7, bytecode 5 of 9. */
@@ -100,14 +100,20 @@ static void put_method(struct memory *m, uint32_t i, const char *name)
 	put_symbol(m, texts + 128, "C.java");
 }
 
+/* An address that the blob at AT has in its member MEMBER. */
+static void put_address(struct memory *m, uint32_t at, uint32_t member, uint64_t avma)
+{
+	put(m, at + member, m->l->is_8 ? avma - AT(at) : avma, m->l->is_8 ? 4 : 8);
+}
+
 static void put_blob(struct memory *m, uint32_t segment, const char *name, uint32_t frame_words)
 {
 	const struct hotspot_layout *l = m->l;
 	const uint32_t at = CODE + 128 * segment + HOTSPOT_HEADER_BYTES,
 		       name_at = NAMES + 32 * segment;
 
-	put(m, at + l->code_begin, AT(at + CODE_OFF), 8);
-	put(m, at + l->code_end, AT(at + CODE_OFF + 200), 8);
+	put_address(m, at, l->code_begin, AT(at + CODE_OFF));
+	put_address(m, at, l->code_end, AT(at + CODE_OFF + 200));
 	put(m, at + l->frame_size, frame_words, 4);
 	put(m, at + l->frame_complete, 8, 4);
 	put(m, at + l->name, AT(name_at), 8);
@@ -128,7 +134,7 @@ static void memory_fill(struct memory *m, uint32_t interpreter)
 {
 	const struct hotspot_layout *l = m->l = HOTSPOT_LAYOUT(interpreter);
 
-	put(m, HEAPS, AT(ARRAY), 8);
+	put(m, HEAPS, l->is_8 ? AT(HEAP) : AT(ARRAY), 8);
 	put(m, ARRAY, 1, 4);
 	put(m, ARRAY + m->l->array_data, AT(DATA), 8);
 	put(m, DATA, AT(HEAP), 8);
@@ -205,7 +211,7 @@ static void expect_place(struct memory *m, struct profile *p, uint64_t frame, co
 
 TEST(frames_of_each_version)
 {
-	for (uint32_t i = INTERPRETER_HOTSPOT_FIRST; i <= INTERPRETER_HOTSPOT_21; i++) {
+	for (uint32_t i = INTERPRETER_HOTSPOT_FIRST; i <= INTERPRETER_HOTSPOT_8; i++) {
 		_mem_ struct walk *w = walk_new(i);
 		struct memory *m = &w->m;
 		struct profile p;
@@ -226,12 +232,12 @@ static void put_scopes(struct memory *m)
 {
 	const struct hotspot_layout *l = m->l;
 	const uint32_t at = CODE + HOTSPOT_HEADER_BYTES, scopes = NAMES + 0x800,
-		       extra = l == HOTSPOT_LAYOUT(INTERPRETER_HOTSPOT_21);
+		       extra = l->counts_on;
 	static const struct {
 		uint32_t pc, scope;
 	} pcs[] = {{UINT32_MAX, 0}, {20, 3}, {36, 10}, {60, 3}, {INT32_MAX, 0}};
 
-	put(m, at + l->scopes, AT(scopes), 8);
+	put_address(m, at, l->scopes, AT(scopes));
 	put(m, at + l->metadata, METADATA_OFF, 4);
 	put(m, at + l->pcs, PCS_OFF, 4);
 	put(m, at + l->pcs_end, PCS_OFF + 16 * (uint32_t)n_elems(pcs), 4);
@@ -250,7 +256,7 @@ static void put_scopes(struct memory *m)
 
 TEST(inlined)
 {
-	for (uint32_t i = INTERPRETER_HOTSPOT_FIRST; i <= INTERPRETER_HOTSPOT_21; i++) {
+	for (uint32_t i = INTERPRETER_HOTSPOT_FIRST; i <= INTERPRETER_HOTSPOT_8; i++) {
 		_mem_ struct walk *w = walk_new(i);
 		struct memory *m = &w->m;
 		struct profile p;
@@ -307,6 +313,11 @@ TEST(parts_of_a_frame)
 	} cases[] = {
 		{{0, 0, 0, 0, 0, 0, 0, 0, 0x89, 0x84}, 0, 1},
 		{{0, 0, 0, 0, 0, 0, 0, 0x55, 0x48, 0x83, 0xec}, 7, 2},
+		{{0, 0, 0, 0, 0x48, 0x83, 0xec, 16, 0x41, 0x81, 0x7f, 0x20}, 5, 4},
+		{{0, 0x48, 0x81, 0xec, 16, 0, 0, 0, 0x66, 0x90}, 5, 4},
+		{{0, 0, 0, 0x48, 0x89, 0x6c, 0x24, 8, 0x90}, 6, 4},
+		{{0, 0, 0, 0, 0, 0, 0, 0, 0x41, 0x81, 0x7f, 0x20}, 6, 4},
+		{{0x41, 0x81, 0x7f, 0x20, 1, 0, 0, 0, 0x75, 0x10}, 7, 4},
 		{{0, 0, 0, 0, 0, 0, 0, 0, 0x5d, 0xc3}, 40, 2},
 		{{0, 0, 0, 0, 0, 0, 0, 0x5d, 0xc3}, 40, 1},
 		{{0, 0, 0, 0, 0, 0, 0, 0x5d, 0x0f, 0x87, 1, 0, 0, 0, 0xc3}, 40, 1},

@@ -17,6 +17,7 @@ struct env {
 	struct unwind_rule rules[N_ROWS + 1];
 	struct unwind_image image;
 	__u64 stack[64];
+	__u64 code; /* before each address; 0: none can be read */
 	/* What was to be remembered last. */
 	__u64 frame;
 	__u32 n_before, n_from;
@@ -25,6 +26,7 @@ struct env {
 
 #define WALK_ENV     struct env
 #define WALK_AARCH64 0
+#include "unwind/made_code.h"
 #include "unwind/walk.h"
 
 static bool walk_word(struct env *e, __u64 avma, __u64 *ret)
@@ -37,7 +39,8 @@ static bool walk_word(struct env *e, __u64 avma, __u64 *ret)
 
 static bool walk_code(struct env *e, __u64 avma, __u64 *ret)
 {
-	return false;
+	*ret = e->code;
+	return e->code != 0;
 }
 
 static __u64 walk_thread(struct env *e)
@@ -72,6 +75,11 @@ static const struct unwind_rule *walk_rule(struct env *e, __u32 number)
 }
 
 static bool walk_is_left(struct env *e)
+{
+	return false;
+}
+
+static bool walk_leaves_made(struct env *e, struct walk *w)
 {
 	return false;
 }
@@ -223,4 +231,77 @@ TEST(steps_that_depend_on_more_are_not_plain)
 	EXPECT_EQ(w.step, 0);
 	EXPECT_EQ(step_by(RULE(.cfa = UNWIND_CFA_SP, .cfa_off = 0), &w), CHAIN_NOT_RISING);
 	EXPECT_EQ(w.step, 0);
+}
+
+/* --- Code that interpreters' compilers make --- */
+
+#define LOOP (CODE_AVMA + 0x1000)
+
+/* Whether a walk whose stack pointer is at word 0 of the stack leaves such code at one of the words
+ * that are looked at, as BPF's side does. */
+static bool leaves(struct walk *w, const struct made_loop *m)
+{
+	*w = (struct walk){.ip = 0x7f0000000000, .sp = STACK, .flags = WALK_FP | WALK_BX};
+	for (__u32 i = 0; i < (m->is_ruby ? MADE_WORDS : MADE_PHP_BYTES / 8 + 1); i++)
+		if (made_word(&env, w, m, i))
+			return true;
+	return false;
+}
+
+/* PHP's runs in the loop's frame, which is found by its return address. */
+TEST(made_code_of_php)
+{
+	const struct made_loop m = {
+		.ip = LOOP, .start = CODE_AVMA, .end = CODE_AVMA + 0x8000, .frame_bytes = 48};
+	struct walk w;
+
+	memset(&env, 0, sizeof(env));
+	env.code = 0xe8ULL << 24;
+	EXPECT(!leaves(&w, &m));
+	env.stack[5] = CODE_AVMA + 0x7000;
+	EXPECT(leaves(&w, &m));
+	EXPECT_EQ(w.ip, LOOP);
+	EXPECT_EQ(w.sp, STACK);
+	EXPECT_EQ(w.flags, 0);
+	env.stack[5] = 0;
+	env.stack[7] = CODE_AVMA + 0x7000; /* 16 bytes of its own */
+	EXPECT(leaves(&w, &m));
+	EXPECT_EQ(w.sp, STACK + 16);
+	env.code = 0x10ffULL << 40; /* by a register */
+	EXPECT(leaves(&w, &m));
+	env.code = 0x90; /* no call */
+	EXPECT(!leaves(&w, &m));
+	env.code = 0; /* cannot be read */
+	EXPECT(!leaves(&w, &m));
+	env.code = 0xe8ULL << 24;
+	env.stack[7] = CODE_AVMA + 0x8000; /* another mapping */
+	EXPECT(!leaves(&w, &m));
+	env.stack[7] = 0;
+	env.stack[10] = CODE_AVMA + 0x7000; /* too far */
+	EXPECT(!leaves(&w, &m));
+}
+
+/* Ruby's returns to the loop that called it. */
+TEST(made_code_of_ruby)
+{
+	const struct made_loop m = {.ip = LOOP,
+				    .start = CODE_AVMA - 0x100000,
+				    .end = CODE_AVMA + 0x100000,
+				    .frame_bytes = 48,
+				    .is_ruby = 1};
+	struct walk w;
+
+	memset(&env, 0, sizeof(env));
+	env.code = 0xd0ffULL << 48;
+	EXPECT(!leaves(&w, &m));
+	env.stack[2] = LOOP + MADE_LOOP_BYTES + 1; /* another procedure */
+	EXPECT(!leaves(&w, &m));
+	env.stack[3] = LOOP + 0x20;
+	EXPECT(leaves(&w, &m));
+	EXPECT_EQ(w.ip, LOOP + 0x20);
+	EXPECT_EQ(w.sp, STACK + 32);
+	EXPECT_EQ(w.flags, WALK_FP);
+	env.stack[3] = 0;
+	env.stack[MADE_WORDS] = LOOP + 0x20; /* too far */
+	EXPECT(!leaves(&w, &m));
 }

@@ -38,7 +38,7 @@ static int walk_frame(__u32 i, struct path *p)
 	s->bx = w->walk.bx;
 	w->v8.pc = s->ip;
 	w->v8.is_exact = (flags & WALK_EXACT) != 0;
-	w->walk.step = w->walk.loop = w->walk.guessed_fp = 0;
+	w->walk.step = w->walk.loop = w->walk.guessed_fp = w->left_made = 0;
 	if (w->walk.ip - w->hotspot.low < w->hotspot.high - w->hotspot.low) {
 		frame = 0;
 		cause = CHAIN_NO_RULE;
@@ -48,6 +48,7 @@ static int walk_frame(__u32 i, struct path *p)
 		}
 	} else {
 		cause = walk_step(w, &w->walk, &frame);
+		w->n_scripts -= w->left_made && !w->at_leaf; /* its functions come with the loop */
 	}
 	s->step = w->walk.step | flags << FLAGS_SHIFT;
 	if (w->is_left) {

@@ -287,6 +287,58 @@ __noinline int script_rest(struct cpu_walk *w)
 	return 0;
 }
 
+/* --- Code that PHP's and Ruby's compilers make --- */
+
+static __always_inline struct made_loop *made_loop_of(struct cpu_walk *w)
+{
+	return &w->made_loops[BELOW(w->python.key >> 48, MADE_LOOPS)];
+}
+
+/* Remembers the loop that was stepped from.  In its prologue its frame is smaller. */
+static __always_inline void made_note(struct cpu_walk *w, bool is_ruby)
+{
+	struct made_loop *m = made_loop_of(w);
+	const __u64 n_bytes = w->walk.sp - w->walk.loop_sp;
+
+	if (n_bytes < 8 || n_bytes > MADE_FRAME_BYTES ||
+	    (m->key == w->python.key && n_bytes < m->frame_bytes))
+		return;
+	m->key = w->python.key;
+	m->ip = w->walk.loop_ip;
+	m->start = w->walk.region.start;
+	m->end = w->walk.region.end;
+	m->frame_bytes = (__u32)n_bytes;
+	m->is_ruby = is_ruby;
+}
+
+/* bpf_loop: a word of the stack. */
+static int made_next_word(__u32 i, struct cpu_walk **walk)
+{
+	struct cpu_walk *w = *walk;
+
+	w->left_made = made_word(w, &w->walk, made_loop_of(w), i);
+	return w->left_made != 0;
+}
+
+__noinline int made_code_leave(struct cpu_walk *w)
+{
+	const struct made_loop *m;
+
+	if (!w)
+		return 0;
+	m = made_loop_of(w);
+	if (m->key != w->python.key)
+		return 0;
+	w->left_made = 0;
+	bpf_loop(m->is_ruby ? MADE_WORDS : MADE_PHP_BYTES / 8 + 1, made_next_word, &w, 0);
+	return w->left_made != 0;
+}
+
+static __always_inline bool walk_leaves_made(struct cpu_walk *w, struct walk *walk)
+{
+	return made_code_leave(w);
+}
+
 /* The interpreted frames of the loop in w->walk.loop. */
 __noinline int script_frames(struct cpu_walk *w)
 {
@@ -305,10 +357,14 @@ __noinline int script_frames(struct cpu_walk *w)
 		return 0;
 	p->interpreter = image->interpreter;
 	runtime = image->anchor - w->walk.loop_bias;
-	if (INTERPRETER_IS_PHP(p->interpreter))
+	if (INTERPRETER_IS_PHP(p->interpreter)) {
+		made_note(w, false);
 		return php_frames(w, runtime);
+	}
 	if (INTERPRETER_IS_PERL(p->interpreter))
 		return perl_frames(w, runtime);
+	if (INTERPRETER_IS_RUBY(p->interpreter))
+		made_note(w, true);
 	if (INTERPRETER_IS_RUBY(p->interpreter))
 		return ruby_frames(w, (__u32)image->anchor - w->walk.loop_bias,
 				   image->anchor >> RUBY_SYMBOLS_SHIFT

@@ -35,6 +35,7 @@ enum { SP = 31, IP = 32, PSTATE = 33 };
 #include "unwind/hotspot_state.h"
 #include "unwind/perl_state.h"
 #include "unwind/php_state.h"
+#include "unwind/made_code_state.h"
 #include "unwind/ruby_state.h"
 
 #define TOLD_SETS 1024
@@ -157,6 +158,8 @@ struct cpu_walk {
 	struct hotspot_process hotspot_processes[HOTSPOT_PROCESSES];
 	struct hotspot_inlined inlined[HOTSPOT_INLINED];
 	struct v8_inlined v8_inlined[V8_INLINED];
+	struct made_loop made_loops[MADE_LOOPS];
+	__u64 left_made; /* a word was found by which the walk goes on from made code */
 	__u64 told[TOLD_SETS * TOLD_WAYS]; /* numbers of code that was told of */
 
 	struct vma vma;
@@ -209,6 +212,7 @@ static __always_inline __u64 mix(__u64 h, __u64 v)
 }
 
 #define WALK_ENV struct cpu_walk
+#include "unwind/made_code.h"
 #include "unwind/walk.h"
 
 /* --- The stack --- */

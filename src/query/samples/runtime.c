@@ -64,7 +64,8 @@ static bool is_in(const struct profile *p, ctx_id ctx, const char *language)
 /* Whether context CTX is a function whose own code a compiler made. */
 static bool is_compiled(const struct profile *p, ctx_id ctx)
 {
-	return is_in(p, ctx, "javascript") || is_in(p, ctx, "java");
+	return is_in(p, ctx, "javascript") || is_in(p, ctx, "java") || is_in(p, ctx, "php") ||
+	       is_in(p, ctx, "ruby");
 }
 
 /* Whether context CTX is the code of the function that calls it. */

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The rows about functions of interpreters and virtual machines: what a new frame costs in the kernel, and dwell's CPU
+beside the sampling profilers of their own.
+
+A program recurses and then works at the bottom, at one of two depths: the BPF program's run time a sample (the kernel's
+statistics) grows with the depth, and what it grows by, divided by the calls, is a frame.  Frames of a loop are never
+taken over from the last walk, so each is a new one."""
+import os
+import shutil
+import subprocess
+import time
+
+from common import DWELL, QUICK, SPAWN, WORK, environment, notes, row, say
+from measure import CannotMeasure, Tool, bootstrap, median
+
+DEPTHS = 10, 110
+SECONDS = 4 if QUICK else 10
+ROUNDS = 2 if QUICK else 5
+
+PROGRAMS = {
+    "CPython": ("deep.py", ["/usr/bin/python3.11"], 100, '''
+import sys, time
+def work(end):
+    x = 0
+    while time.time() < end:
+        for i in range(10000): x += i & 3
+def down(n, end):
+    if n: down(n - 1, end)
+    else: work(end)
+sys.setrecursionlimit(10000)
+down(int(sys.argv[1]), time.time() + float(sys.argv[2]))
+'''),
+    "PHP": ("deep.php", ["php"], 100, '''<?php
+function work($end) { $x = 0; while (microtime(true) < $end) for ($i = 0; $i < 10000; $i++) $x += $i & 3; }
+function down($n, $end) { if ($n) down($n - 1, $end); else work($end); }
+down((int)$argv[1], microtime(true) + (float)$argv[2]);
+'''),
+    "V8": ("deep.js", ["node"], 150, '''
+function work(end) { let x = 0; while (Date.now() < end) for (let i = 0; i < 10000; i++) x += (i * x) & 3; return x; }
+function down(n, end) { return n ? down(n - 1, end) + 1 : work(end); }
+for (let i = 0; i < 3000; i++) down(20, 0);
+down(Number(process.argv[2]), Date.now() + 1000 * Number(process.argv[3]));
+'''),
+    "HotSpot": ("Deep.java", ["java", "-XX:-Inline", "-cp", ".", "Deep"], 120, '''
+public class Deep {
+    static int work(long end) { int x = 1; while (System.nanoTime() < end) for (int i = 0; i < 10000; i++) x = x * 31 + i; return x; }
+    static int down(int n, long end) { return n > 0 ? down(n - 1, end) + 1 : work(end); }
+    public static void main(String[] a) {
+        for (int i = 0; i < 30000; i++) down(20, 0);
+        System.out.println(down(Integer.parseInt(a[0]), System.nanoTime() + (long)(1e9 * Double.parseDouble(a[1]))));
+    }
+}
+'''),
+    "Ruby": ("deep.rb", ["ruby"], 200, '''
+def work(t)
+  x = 0
+  while Process.clock_gettime(Process::CLOCK_MONOTONIC) < t
+    i = 0
+    while i < 10000
+      x += i & 3
+      i += 1
+    end
+  end
+end
+def down(n, t)
+  n > 0 ? down(n - 1, t) : work(t)
+end
+down(ARGV[0].to_i, Process.clock_gettime(Process::CLOCK_MONOTONIC) + ARGV[1].to_f)
+'''),
+}
+
+
+def command_of(name):
+    """The command that runs the program NAME, without its arguments; None where there is none."""
+    file, command, _, text = PROGRAMS[name]
+    if not shutil.which(command[0]) or (file.endswith(".java") and not shutil.which("javac")):
+        return None
+    with open(os.path.join(WORK, file), "w", encoding="utf-8") as f:
+        f.write(text)
+    if not file.endswith(".java"):
+        return command + [file]
+    subprocess.run(["javac", "-d", WORK, os.path.join(WORK, file)], check=True)
+    return command
+
+
+def start_deep(command, depth, seconds):
+    return subprocess.Popen(command + [str(depth), str(seconds)], cwd=WORK, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL)
+
+
+def ns_a_sample(command, depth):
+    """The BPF program's time a sample of the program, once it is at the bottom."""
+    program = start_deep(command, depth, SECONDS + 3)
+    try:
+        time.sleep(1)
+        tool = dwell_on(program)
+        tool.wait_until_sampling()
+        time.sleep(0.5)  # tables and functions are known
+        ns, runs = tool.bpf_stats()
+        time.sleep(SECONDS - 1)
+        ns, runs = (b - a for a, b in zip((ns, runs), tool.bpf_stats()))
+        tool.stop()
+    finally:
+        program.kill()
+        program.wait()
+    if runs < 200:
+        raise CannotMeasure("%s: %d samples" % (command[0], runs))
+    return ns / runs
+
+
+def frame_row(name):
+    command, most = command_of(name), PROGRAMS[name][2]
+    if not command:
+        notes.append("no %s here" % name)
+        return
+    pairs = []
+    for i in range(ROUNDS):
+        say("frames of %s: round %d of %d" % (name, i + 1, ROUNDS))
+        pairs.append(tuple(ns_a_sample(command, depth) for depth in DEPTHS))
+    each = bootstrap(pairs, lambda p: median([b - a for a, b in p]) / (DEPTHS[1] - DEPTHS[0]))
+    row("a new frame of %s" % name, "%.0f ns [%.0f, %.0f]" % each, "-", None, "<= %d ns" % most, each[0] <= most)
+    notes.append("%s: %.1f and %.1f us a sample at %d and %d calls" %
+                 (name, *(median([p[k] for p in pairs]) / 1e3 for k in (0, 1)), *DEPTHS))
+
+
+def dwell_on(program):
+    return Tool(SPAWN, [DWELL, "record", "-g", "-p", str(program.pid), "-e", "cpu-clock", "-F", "997", "--db",
+                        os.path.join(WORK, "scripts.db")], environment(), os.path.join(WORK, "scripts.log"))
+
+
+def dwell_cpu(program):
+    """CPU seconds of a recording of SECONDS, with its BPF program's time in the kernel."""
+    tool = dwell_on(program)
+    tool.wait_until_sampling()
+    time.sleep(SECONDS)
+    ns, _ = tool.bpf_stats()
+    return tool.stop()[0] + ns / 1e9
+
+
+def py_spy_cpu(spy, program):
+    command = [spy, "record", "-r", "997", "-d", str(SECONDS), "-p", str(program.pid), "-f", "raw", "-o", "spy.raw"]
+    with open(os.path.join(WORK, "spy.log"), "wb") as log:
+        p = subprocess.Popen(command, cwd=WORK, stdout=log, stderr=log, env=environment())
+        _, status, used = os.wait4(p.pid, 0)
+        p.returncode = status
+    if status:
+        raise CannotMeasure("py-spy: " + open(os.path.join(WORK, "spy.log")).read()[-300:])
+    return used.ru_utime + used.ru_stime
+
+
+def beside_py_spy():
+    """Both at 997 Hz, attached in turns to one Python program for as long."""
+    spy, command = shutil.which("py-spy"), command_of("CPython")
+    if not spy or not command:
+        notes.append("no py-spy here (pip install py-spy): not measured beside it")
+        return
+    program = start_deep(command, 20, 10000)
+    pairs = []
+    try:
+        for i in range(ROUNDS):
+            say("beside py-spy: round %d of %d" % (i + 1, ROUNDS))
+            pairs.append((dwell_cpu(program), py_spy_cpu(spy, program)))
+    finally:
+        program.kill()
+        program.wait()
+    ratio = bootstrap(pairs, lambda p: median([a / b for a, b in p]))
+    row("CPU at 997 Hz, Python, %d s" % SECONDS, "%.3f s" % median([a for a, _ in pairs]),
+        "%.3f s" % median([b for _, b in pairs]), ratio, "<= 0.1", ratio[0] <= 0.1)
+
+
+def measure():
+    with open("/proc/sys/kernel/bpf_stats_enabled") as f:
+        before = f.read()
+    with open("/proc/sys/kernel/bpf_stats_enabled", "w") as f:
+        f.write("1")
+    try:
+        for name in PROGRAMS:
+            frame_row(name)
+        beside_py_spy()
+    finally:
+        with open("/proc/sys/kernel/bpf_stats_enabled", "w") as f:
+            f.write(before)
