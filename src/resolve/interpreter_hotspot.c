@@ -218,8 +218,8 @@ static enum interpreter_refusal find_hotspot(const struct elf_file *f,
 		return INTERPRETER_DAMAGED;
 	in->interpreter.number = number;
 	/* As it is counted from any mapping of code. */
-	in->interpreter.anchor = (h->heaps ? h->heaps : h->heap) - in->segments[0].svma +
-				 in->segments[0].off;
+	in->interpreter.anchor =
+		(h->heaps ? h->heaps : h->heap) - in->segments[0].svma + in->segments[0].off;
 	return INTERPRETER_ACCEPTED;
 }
 

@@ -91,7 +91,9 @@ SCRIPT_STEP void hotspot_open(SCRIPT_ENV *env, struct hotspot_process *p, __u64 
 {
 	const struct hotspot_layout *l = HOTSPOT_LAYOUT(p->interpreter);
 	const __u64 array = python_word(env, anchor),
-		    data = l->is_8 ? anchor : array ? python_word(env, array + l->array_data) : 0;
+		    data = l->is_8 ? anchor
+			   : array ? python_word(env, array + l->array_data)
+				   : 0;
 	const __u32 n = l->is_8 ? array != 0 : array ? (__u32)python_word(env, array) : 0;
 
 	p->n_heaps = p->log2_segment = 0;
@@ -199,8 +201,7 @@ SCRIPT_STEP bool hotspot_text(SCRIPT_ENV *env, const struct hotspot_layout *l, _
 
 	to->n_bytes = to->is_cut = 0;
 	to->kind = SCRIPT_TEXT_UTF8;
-	if (!n ||
-	    !script_read(env, symbol + l->symbol_text, to->words, n_bytes, SCRIPT_TEXT_BYTES))
+	if (!n || !script_read(env, symbol + l->symbol_text, to->words, n_bytes, SCRIPT_TEXT_BYTES))
 		return false;
 	to->n_bytes = n_bytes;
 	to->is_cut = n > SCRIPT_TEXT_BYTES;

@@ -97,7 +97,8 @@ HOTSPOT_PART int hotspot_scope(SCRIPT_ENV *env)
 	extra = l->counts_on;
 	h->n_taken = 0;
 	if (h->n_scopes >= HOTSPOT_MOST_SCOPES || !script_may_step(hotspot_python_of(env)) ||
-	    !script_read(env, hotspot_blob_address(h, l, l->scopes) + h->scope, h->scope_bytes, 16, 16))
+	    !script_read(env, hotspot_blob_address(h, l, l->scopes) + h->scope, h->scope_bytes, 16,
+			 16))
 		return 0;
 	sender = hotspot_number(h, extra);
 	method = hotspot_number(h, extra);

@@ -191,7 +191,7 @@ static const struct hotspot_layout hotspot_layouts[HOTSPOT_N_LAYOUTS] = {
 #define HOTSPOT_SPACE_LOW    0	/* of a VirtualSpace: where it begins, all that it may take */
 #define HOTSPOT_SPACE_HIGH   8
 #define HOTSPOT_SPACE_BEGIN  16 /* what is committed of it */
-#define HOTSPOT_HAS_LINES    1 /* of `flags`: a table of lines is behind the bytecode */
+#define HOTSPOT_HAS_LINES    1	/* of `flags`: a table of lines is behind the bytecode */
 #define HOTSPOT_FREE	     0xff
 #define HOTSPOT_SENDER_SP    8 /* of an interpreted frame, below the frame pointer */
 #define HOTSPOT_METHOD	     24
@@ -260,8 +260,8 @@ struct hotspot_walk {
 	__u64 is_met;	  /* that was looked up */
 	__u64 bytecode, max_stack;
 	__u32 n_code, off;
-	__u32 n_left;	  /* is_exact: words of its frame that are left; 0: all */
-	__u32 keeps_fp;	  /* is_exact: the caller's fp is not saved yet */
+	__u32 n_left;	/* is_exact: words of its frame that are left; 0: all */
+	__u32 keeps_fp; /* is_exact: the caller's fp is not saved yet */
 	__u32 spare;
 	__u32 is_full;	  /* all of an nmethod was read */
 	__u32 is_inlined; /* what it executes is in the entry of `key` */

@@ -70,7 +70,7 @@ def compiled_functions():
     ruby = installed() + ["--yjit"]
     if subprocess.run([*ruby, "-e", "0"], stderr=subprocess.DEVNULL, check=False).returncode:
         raise Skipped("no YJIT")
-    script_graph.ruby_calls(ruby, PROGRAM)
+    script_graph.ruby_calls(ruby, PROGRAM, 0.7)  # its memory is filled first
 
 
 run(every_way_of_calling, compiled_functions, shares_of_work, code_that_is_made_and_gone, native_frames_between, where_threads_wait,

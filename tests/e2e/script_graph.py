@@ -43,14 +43,14 @@ def against_the_graph(found, known, roots):
     return n_named
 
 
-def every_way_of_calling(command, suffix, program, roots, callees, deep):
+def every_way_of_calling(command, suffix, program, roots, callees, deep, named=0.85):
     record_work(command, program, "w_main", longer(2))
     found = folded_paths("--no-inline")
     total = sum(n for _, n in found)
     enough(total, 1500, "samples")
     n_named = against_the_graph(found, call_graph(work_file(suffix)), roots)
     # The interpreter's start is not ours, and until its table is built paths are truncated.
-    least(n_named, total, 0.85, "paths with functions of the program")
+    least(n_named, total, named, "paths with functions of the program")
     marked = sum(n for path, n in found if is_marked(path))
     note("%d of %d marked, %d named" % (marked, total, n_named))
     most(marked, total, 0.005, "paths with a mark")
@@ -92,12 +92,12 @@ def perl_calls(command, program):
         "W_Numbers::w_string", "W_Numbers::DESTROY", "W_Tied::FETCH", "main::w_trying", "main::w_evaluated"), "main::w_recurse")
 
 
-def ruby_calls(command, program):
+def ruby_calls(command, program, named=0.85):
     every_way_of_calling(command, "rb", program, ("w_main", "block~in~w_fiber", "block~in~w_enumerate", "block~in~w_thread"), (
         "Object#w_compared", "Object#w_key", "Object#w_replaced", "Object#w_injected", "Object#w_raising", "Object#w_rescued",
         "W_Numbers#<=>", "W_Numbers#method_missing", "block in <class:W_Numbers>", "W_Numbers.w_class", "W_Numbers#w_super",
         "Object#w_fibered", "block in Object#w_enumerate", "Object#w_threaded", "Object#w_evaluated", "Object#w_throwing"),
-        "Object#w_recurse")
+        "Object#w_recurse", named)
 
 
 def ruby_garbage(command, program):
