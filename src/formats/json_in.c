@@ -20,6 +20,28 @@ void json_in_seed(void)
 	json_object_seed(0);
 }
 
+/* Memory that jansson 2.14 takes (measured): an empty array, an empty object, a key of an object, a
+ * value in either. */
+#define ROOM_ARRAY  136
+#define ROOM_OBJECT 240
+#define ROOM_KEY    72
+#define ROOM_VALUE  48
+
+/* About how much memory the values of N bytes take; what stands in strings is counted, too. */
+static size_t room_of(const uint8_t *bytes, size_t n)
+{
+	size_t n_arrays = 0, n_objects = 0, n_keys = 0, n_more = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		n_arrays += bytes[i] == '[';
+		n_objects += bytes[i] == '{';
+		n_keys += bytes[i] == ':';
+		n_more += bytes[i] == ',';
+	}
+	return n + n_arrays * ROOM_ARRAY + n_objects * ROOM_OBJECT + n_keys * ROOM_KEY +
+	       n_more * ROOM_VALUE;
+}
+
 int json_in_parse(const void *bytes, size_t n, struct json_in **ret, struct err *err)
 {
 	json_error_t why;
@@ -27,6 +49,10 @@ int json_in_parse(const void *bytes, size_t n, struct json_in **ret, struct err 
 
 	if (n > JSON_IN_MOST_BYTES)
 		return err_set(err, -E2BIG, "more than %zu bytes of JSON", JSON_IN_MOST_BYTES);
+	if (room_of(bytes, n) > JSON_IN_MOST_ROOM)
+		return err_set(err, -E2BIG,
+			       "JSON of so many values that it needs more than %zu bytes of memory",
+			       JSON_IN_MOST_ROOM);
 	j = json_loadb(bytes, n, 0, &why);
 	if (!j)
 		return err_set(err, -EBADMSG, "line %d: %s", why.line, why.text);

@@ -13,6 +13,7 @@
 
 /* Files beyond that are refused: a tree is some ten times as large as its text. */
 #define JSON_IN_MOST_BYTES ((size_t)512 << 20)
+#define JSON_IN_MOST_ROOM  ((size_t)4 << 30) /* about; an empty array of 3 bytes takes 136 */
 
 struct json_in; /* a value in the tree */
 

@@ -171,6 +171,69 @@ TEST(many_strings_of_pprof)
 	free(bytes);
 }
 
+/* 75 MB of empty arrays would take 3.4 GB and more: refused before they are read. */
+TEST(many_values_of_json)
+{
+	enum { N = 25000000 };
+	static const char head[] =
+		"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"x\":[";
+	struct str text = {0};
+	struct stacks s;
+	char *three;
+
+	str_add(&text, head);
+	three = xmalloc(3 * (size_t)N);
+	for (size_t i = 0; i < N; i++)
+		memcpy(three + 3 * i, "[],", 3);
+	str_addn(&text, three, 3 * (size_t)N);
+	free(three);
+	str_add(&text, "[]],\"shared\":{\"frames\":[]},\"profiles\":[]}");
+	EXPECT_EQ(read_bytes("file of speedscope", text.v, text.n, &s, NULL), -E2BIG);
+	stacks_release(&s);
+	str_release(&text);
+}
+
+/* Names of JSON that nothing uses: 200,000 are read. */
+TEST(many_names_of_json)
+{
+	static const struct {
+		const char *name, *head, *entry, *tail;
+	} files[] = {
+		{"file of speedscope",
+		 "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"shared\":{"
+		 "\"frames\":[{\"name\":\"a\"}",
+		 ",{\"name\":\"f%u\"}",
+		 "]},\"profiles\":[{\"type\":\"sampled\",\"unit\":\"none\",\"samples\":[[0]],"
+		 "\"weights\":[3]}]}"},
+		{"profile of the Firefox Profiler",
+		 "{\"meta\":{\"preprocessedProfileVersion\":24},\"libs\":[],\"threads\":[{"
+		 "\"stringArray\":[\"f\"",
+		 ",\"f%u\"",
+		 "],\"funcTable\":{\"name\":[0]},\"frameTable\":{\"func\":[0]},\"stackTable\":{"
+		 "\"frame\":[0],\"prefix\":[null]},\"samples\":{\"weightType\":\"samples\","
+		 "\"stack\":["
+		 "0],\"weight\":[3]}}]}"},
+		{"profile of V8", "{\"nodes\":[{\"id\":1,\"callFrame\":{},\"children\":[2]}",
+		 ",{\"id\":%u,\"callFrame\":{\"functionName\":\"f\"}}",
+		 "],\"startTime\":1,\"samples\":[2,2,2],\"timeDeltas\":[1,1,1]}"},
+	};
+
+	for (size_t i = 0; i < n_elems(files); i++) {
+		struct str text = {0};
+		struct stacks s;
+
+		str_add(&text, files[i].head);
+		for (unsigned k = 2; k < 200000; k++)
+			str_addf(&text, files[i].entry, k);
+		str_add(&text, files[i].tail);
+		printf("# %s\n", files[i].name);
+		EXPECT_EQ(read_bytes(files[i].name, text.v, text.n, &s, NULL), 0);
+		EXPECT(s.columns.n > 0 && s.columns.v[0].total == 3);
+		stacks_release(&s);
+		str_release(&text);
+	}
+}
+
 /* 64 MiB of zeros are 64 KiB when packed: no more comes out than is allowed, and one byte. */
 TEST(packed_bombs)
 {
