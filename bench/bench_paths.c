@@ -3,8 +3,9 @@
  *
  *     bench_paths SECONDS PATHS
  *
- * A path is a number.  Its bits choose among 256 functions at each of 12 to 31 levels: the first ten
- * levels look at a few of them, so that paths are one tree.  25,000 paths are 300,000 contexts. */
+ * A path is a number.  Its bits choose among 256 functions at each of 12 to 31 levels: the first
+ * ten levels look at a few of them, so that paths are one tree.  25,000 paths are 300,000
+ * contexts. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
