@@ -153,6 +153,7 @@ static int prof_parse(struct cmd *c, struct prof_args *a)
 		return rc;
 	a->inclusive |= f->by_inclusive;
 	f->inclusive = !a->no_inclusive && f->level != SCOPE_ROOT;
+	c->select.no_code = f->level == SCOPE_ROOT && !f->threads && !a->callers && !a->callees;
 	return prof_check(c, a);
 }
 

@@ -16,6 +16,7 @@
 #include "cmd/cmd.h"
 #include "daemon/config.h"
 #include "fleet/push.h"
+#include "fleet/rollup.h"
 #include "fleet/ship.h"
 #include "query/samples/stacks.h"
 #include "query/source.h"
@@ -28,7 +29,7 @@ struct ship_args {
 	struct fleet_login login;
 	const char *config, *cluster;
 	uint64_t every_ns, retain_ns;
-	bool schema, create, again, no_names;
+	bool schema, create, again, no_names, roll_up;
 };
 
 static volatile sig_atomic_t ship_ended;
@@ -73,14 +74,19 @@ static void show_json(struct cmd *c, const struct ship_member *members, size_t n
 	str_addc(&c->out, '\n');
 }
 
-static void show_totals(struct cmd *c, const struct ship_totals *t)
+static void show_totals(struct cmd *c, const struct ship_totals *t, const struct rollup_totals *r)
 {
-	const struct ship_member members[] = {
-		{"recordings", t->n_recordings}, {"known", t->n_known},
-		{"segments", t->n_segments},	 {"values", t->n_rows},
-		{"samples", t->n_samples},	 {"superseded", t->n_superseded},
-		{"failed", t->n_failed},	 {"set_aside", t->n_set_aside},
-		{"overflowed", t->n_overflowed}, {"bytes", t->n_bytes}};
+	const struct ship_member members[] = {{"recordings", t->n_recordings},
+					      {"known", t->n_known},
+					      {"segments", t->n_segments},
+					      {"values", t->n_rows},
+					      {"samples", t->n_samples},
+					      {"superseded", t->n_superseded},
+					      {"failed", t->n_failed},
+					      {"set_aside", t->n_set_aside},
+					      {"overflowed", t->n_overflowed},
+					      {"days", r->n_days},
+					      {"bytes", t->n_bytes}};
 
 	if (c->json) {
 		show_json(c, members, n_elems(members));
@@ -98,6 +104,9 @@ static void show_totals(struct cmd *c, const struct ship_totals *t)
 			 "%" PRIu64
 			 " segments are set aside: the server refused them three times\n",
 			 t->n_set_aside);
+	if (r->n_days)
+		str_addf(&c->out, "the server has new sums of %" PRIu64 " day%s\n", r->n_days,
+			 r->n_days == 1 ? "" : "s");
 	if (t->n_left_out)
 		str_addf(&c->out,
 			 "%" PRIu64 " values lost bits or counters that their recording named for "
@@ -164,6 +173,7 @@ static int push_once(struct cmd *c, const struct ship_args *a, const char *db)
 static int ship_once(struct cmd *c, const struct ship_args *a)
 {
 	struct ship_totals totals = {0};
+	struct rollup_totals rolled = {0};
 	struct fleet_server *s;
 	_mem_ char *db = a->db ? xstrdup(a->db) : store_default_path();
 	const struct ship_opts o = {.db = db,
@@ -187,9 +197,11 @@ static int ship_once(struct cmd *c, const struct ship_args *a)
 		rc = fleet_ship(s, &o, &totals, &c->err);
 	if (rc >= 0 && a->retain_ns)
 		rc = fleet_retain(s, a->retain_ns, &c->err);
+	if (rc >= 0 && a->roll_up)
+		rc = fleet_roll_up(s, &rolled, &c->err);
 	fleet_server_close(s);
 	if (rc >= 0)
-		show_totals(c, &totals);
+		show_totals(c, &totals, &rolled);
 	if (rc >= 0 && totals.n_failed)
 		rc = err_set(&c->err, -EIO,
 			     "%" PRIu64 " of %" PRIu64 " recordings were not shipped; the others "
@@ -304,6 +316,8 @@ int cmd_ship(struct cmd *c)
 		{"timeout", OPT_DURATION, &a.login.timeout_ns, "TIME",
 		 "wait so long for an answer (default 5m)"},
 		{"every", OPT_DURATION, &a.every_ns, "TIME", "go on, with a pass so often"},
+		{"rollup", OPT_FLAG, &a.roll_up, NULL,
+		 "let the server make sums of days, of all hosts, for questions about weeks"},
 		{"retain", OPT_DURATION, &a.retain_ns, "TIME",
 		 "let the server drop days that ended longer ago, of all hosts"},
 		{"config", OPT_STR, &a.config, "FILE",
@@ -323,9 +337,11 @@ int cmd_ship(struct cmd *c)
 
 	if (rc == 0 && operands.n)
 		rc = err_set(&c->err, -EINVAL, "takes no operands; --db names the database");
-	if (rc == 0 && a.to && push_is_url(a.to) && (a.create || a.again || a.to_db || a.no_names))
-		rc = err_set(&c->err, -EINVAL,
-			     "--create, --again, --to-db and --no-names go with ClickHouse");
+	if (rc == 0 && a.to && push_is_url(a.to) &&
+	    (a.create || a.again || a.to_db || a.no_names || a.roll_up))
+		rc = err_set(
+			&c->err, -EINVAL,
+			"--create, --again, --to-db, --rollup and --no-names go with ClickHouse");
 	if (rc == 0 && a.cluster &&
 	    (!a.schema || !fleet_schema_is_name(a.cluster) ||
 	     (a.to_db && !fleet_schema_is_name(a.to_db))))

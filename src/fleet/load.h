@@ -11,7 +11,12 @@ struct fleet_selection {
 	const char *epoch;	     /* the beginning of one; NULL: any */
 	uint64_t since_ns, until_ns; /* since 1970; 0: any time */
 	bool by_host;		     /* owners of each host are owners of their own */
+	bool no_code;		     /* images will do: contexts are not asked for */
 	bool newest_day; /* no time was asked for: what ended within a day of the newest */
+	/* Says which owners of P are wanted: *RET, by number, to be freed; NULL: all.  Samples of
+	 * others may be there, too.  NULL: all are wanted. */
+	int (*want_owners)(void *ctx, const struct profile *p, bool **ret, struct err *err);
+	void *want_owners_ctx;
 	/* Told of each host that samples are of; NULL: nobody. */
 	void (*note)(void *ctx, const char *epoch, const char *host);
 	void *note_ctx;

@@ -41,12 +41,41 @@ static int list_days(struct fleet_server *s, uint64_t before, struct retain_list
 	return fleet_ask(s, sql, cols, 1, take_day, l, err);
 }
 
+/* Sums of days go first: what they have too much is taken away by the values. */
+static int drop_rollups(struct fleet_server *s, uint64_t before, struct err *err)
+{
+	static const enum fleet_table_id tables[] = {FLEET_ROLLED, FLEET_DAILY};
+	static const struct native_col cols[] = {{"n", "UInt64"}};
+	int rc = 0;
+
+	for (size_t i = 0; i < n_elems(tables) && rc >= 0; i++) {
+		const char *name = fleet_tables[tables[i]].name;
+		struct retain_list l = {.table = tables[i]};
+		_mem_ char *sql = xasprintf(
+			"SELECT DISTINCT toUInt64(partition) AS n FROM system.parts WHERE active "
+			"AND database = currentDatabase() AND table = '%s' AND n IN (SELECT "
+			"rollup_id "
+			"FROM rollups WHERE day < toDate(%" PRIu64 "))",
+			name, before);
+
+		rc = fleet_ask(s, sql, cols, 1, take_day, &l, err);
+		for (size_t j = 0; j < l.all.n && rc >= 0; j++) {
+			_mem_ char *drop = xasprintf("ALTER TABLE %s DROP PARTITION %" PRIu64, name,
+						     l.all.v[j].day);
+
+			rc = fleet_run(s, drop, err);
+		}
+		vec_release(&l.all);
+	}
+	return rc;
+}
+
 int fleet_retain(struct fleet_server *s, uint64_t age_ns, struct err *err)
 {
 	static const enum fleet_table_id tables[] = {FLEET_COUNTS, FLEET_EVENTS, FLEET_LOSSES};
 	const uint64_t now = clock_wall_ns(), before = now > age_ns ? (now - age_ns) / DAY_NS : 0;
 	struct retain_list l = {0};
-	int rc = 0;
+	int rc = drop_rollups(s, before, err);
 
 	for (size_t i = 0; i < n_elems(tables) && rc >= 0; i++) {
 		l.table = tables[i];

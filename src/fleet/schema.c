@@ -67,6 +67,24 @@ static const struct native_col vectors[VECTOR_N] = {
 	{"counter", "UInt32"},
 };
 
+static const struct native_col daily[DAILY_N] = {
+	{"day", "Date"},   {"rollup_id", "UInt64"}, {"event_id", "UInt64"}, {"owner", "UInt64"},
+	{"ctx", "UInt64"}, {"image", "UInt64"},	    {"svma", "UInt64"},	    {"vector", "UInt64"},
+	{"n", "UInt64"},   {"total", "UInt64"},
+};
+
+static const struct native_col rolled[ROLLED_N] = {
+	{"day", "Date"},
+	{"rollup_id", "UInt64"},
+	{"batch", "UInt64"},
+};
+
+static const struct native_col rollups[ROLLUP_N] = {
+	{"day", "Date"},
+	{"rollup_id", "UInt64"},
+	{"n_batches", "UInt64"},
+};
+
 static const struct native_col versions[] = {{"version", "UInt64"}};
 
 #define BY_DAY "MergeTree PARTITION BY toYYYYMMDD(day) ORDER BY "
@@ -85,6 +103,11 @@ const struct fleet_table fleet_tables[FLEET_N_TABLES] = {
 	[FLEET_CONTAINERS] = {"containers", containers, CONTAINER_N_COLS,
 			      "ReplacingMergeTree(told) ORDER BY id"},
 	[FLEET_VECTORS] = {"vectors", vectors, VECTOR_N, "ReplacingMergeTree ORDER BY id"},
+	[FLEET_DAILY] = {"daily", daily, DAILY_N,
+			 "MergeTree PARTITION BY rollup_id ORDER BY (event_id, owner, ctx)"},
+	[FLEET_ROLLED] = {"rolled", rolled, ROLLED_N,
+			  "MergeTree PARTITION BY rollup_id ORDER BY (day, rollup_id, batch)"},
+	[FLEET_ROLLUPS] = {"rollups", rollups, ROLLUP_N, "MergeTree ORDER BY (day, rollup_id)"},
 	[FLEET_VERSION] = {"schema_version", versions, 1, "ReplacingMergeTree ORDER BY version"},
 };
 

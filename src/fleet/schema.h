@@ -8,7 +8,7 @@
 #include "formats/native.h"
 #include "model/profile.h"
 
-#define FLEET_SCHEMA_VERSION 2
+#define FLEET_SCHEMA_VERSION 3
 
 enum fleet_table_id {
 	FLEET_BATCHES, /* a row makes a batch count */
@@ -21,6 +21,9 @@ enum fleet_table_id {
 	FLEET_OWNERS,
 	FLEET_CONTAINERS,
 	FLEET_VECTORS,
+	FLEET_DAILY,
+	FLEET_ROLLED,
+	FLEET_ROLLUPS, /* a row makes a rollup count */
 	FLEET_VERSION,
 	FLEET_N_TABLES
 };
@@ -123,6 +126,8 @@ enum {
 /* Behind the columns of enum container_text. */
 enum { CONTAINER_COL_VERSION = CONTAINER_N_TEXTS, CONTAINER_N_COLS };
 enum { VECTOR_ID, VECTOR_KNOWN, VECTOR_VALUE, VECTOR_COUNTER, VECTOR_N };
+/* The server fills these itself (rollup.c). */
+enum { DAILY_N = 10, ROLLED_N = 3, ROLLUP_N = 3 };
 
 /* Appends the statement that makes table T where it is not there. */
 void fleet_schema_table(struct str *s, enum fleet_table_id t);

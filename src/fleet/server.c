@@ -156,7 +156,9 @@ static int send_request(struct fleet_server *s, const char *parameters, const vo
 
 int fleet_run(struct fleet_server *s, const char *sql, struct err *err)
 {
-	return send_request(s, "", sql, strlen(sql), false, err);
+	_mem_ char *parameters = xasprintf("&max_execution_time=%ld", http_timeout_s(s->http));
+
+	return send_request(s, parameters, sql, strlen(sql), false, err);
 }
 
 int fleet_insert(struct fleet_server *s, enum fleet_table_id t, const struct native_block *b,

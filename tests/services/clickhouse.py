@@ -75,11 +75,38 @@ class Server:
     def ask(self, sql, database="fleet"):
         r = urllib.request.Request(f"http://127.0.0.1:{self.http}/?database={database}", sql.encode(),
                                    {"X-ClickHouse-User": "fleet", "X-ClickHouse-Key": "geheim"})
-        return urllib.request.urlopen(r, timeout=60).read().decode().strip()
+        try:
+            return urllib.request.urlopen(r, timeout=60).read().decode().strip()
+        except urllib.error.HTTPError as e:
+            e.msg += ": " + e.read().decode(errors="replace")[:400]
+            raise
 
     def visible(self):
         """Samples that count, as readers count them."""
         return int(self.ask("SELECT sum(n) FROM counts WHERE batch IN (SELECT min(batch) FROM batches GROUP BY host, epoch, recording, segment)"))
+
+
+def ship(server, *options, fails=False):
+    p = dwell("ship", "--json", "--db", "db", "--state", "state", "--to", server.url, *options)
+    check(p.returncode == (2 if fails else 0), "ship exits %d: %s" % (p.returncode, p.stderr.strip()))
+    return p.stderr if fails else json.loads(p.stdout)
+
+
+def stacks(db, *options):
+    p = dwell("export", "--folded", "--db", db, *options)
+    check(p.returncode == 0, p.stderr)
+    return sorted(p.stdout.splitlines())
+
+
+def n_samples(db, *options):
+    return sum(int(line.rsplit(" ", 1)[1]) for line in stacks(db, *options))
+
+
+def rows(db, by, *options):
+    p = dwell("prof", "--json", "--by", by, "--epoch", "all", "--db", db, *options)
+    check(p.returncode == 0, p.stderr)
+    keys = by.split(",")
+    return {tuple(r[k] for k in keys) if len(keys) > 1 else r[by]: r["counts"]["cycles"] for r in json.loads(p.stdout)["rows"]}
 
 
 class Proxy:

@@ -356,6 +356,20 @@ static int load_perf(struct input *in, const struct select *s, struct err *err)
 	return rc;
 }
 
+/* Says which owners of P the options CTX want. */
+static int want_owners(void *ctx, const struct profile *p, bool **ret, struct err *err)
+{
+	return select_owners(p, ctx, ret, err);
+}
+
+static bool names_owners(const struct select *s)
+{
+	for (unsigned k = 0; k < N_OWNER_KEYS; k++)
+		if (s->owners[k].n)
+			return true;
+	return false;
+}
+
 /* A fleet's database: without times what ended within a day of the newest, since all of it may be
  * years of many machines. */
 static int load_fleet(struct input *in, const struct select *s, struct err *err)
@@ -366,6 +380,9 @@ static int load_fleet(struct input *in, const struct select *s, struct err *err)
 		.host = s->host,
 		.epoch = all ? NULL : s->epochs,
 		.by_host = s->hosts,
+		.no_code = s->no_code,
+		.want_owners = names_owners(s) ? want_owners : NULL,
+		.want_owners_ctx = (void *)s,
 		.newest_day = !s->since && !s->until && !s->epochs,
 		.note = note_recording,
 		.note_ctx = &recordings,

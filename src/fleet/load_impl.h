@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What load.c asks and load_rows.c takes. */
+#ifndef FLEET_LOAD_IMPL_H
+#define FLEET_LOAD_IMPL_H
+
+#include "fleet/ids.h"
+#include "fleet/pick.h"
+
+/* A sum, in ids of the fleet. */
+struct fleet_count {
+	uint64_t owner, ctx, vector, event, n, total;
+	string_id host;
+};
+typedef VEC(struct fleet_count) fleet_count_list;
+
+struct fleet_loader {
+	struct fleet_server *s;
+	const struct fleet_selection *sel;
+	struct profile *p;
+	stacks_symbol_list *symbols;
+	struct fleet_pick pick;
+	struct str owners; /* " AND ...": a condition of rows of the owners wanted */
+	fleet_count_list counts;
+	struct fleet_ids image_ids; /* by id: number in the profile */
+	struct fleet_ids owner_ids, event_ids, vector_ids, ctx_ids;
+	ctx_id unknown;		  /* of contexts that no dictionary has */
+	VEC(uint8_t) used_images; /* by number: whether a context has it */
+	/* Names, by image. */
+	VEC(struct symtab_builder) names;
+};
+
+enum fleet_question_id {
+	ASK_IMAGES,
+	ASK_OWNERS,
+	ASK_CONTAINERS,
+	ASK_EVENTS,
+	ASK_VECTORS,
+	ASK_CONTEXTS,
+	ASK_LOSSES,
+	ASK_PLACES,
+	ASK_COUNTS, /* its statement is load.c's */
+	FLEET_N_QUESTIONS
+};
+
+/* A statement: SELECT, a condition, END. */
+struct fleet_question {
+	const char *select, *end;
+	const struct native_col *cols;
+	size_t n_cols;
+	native_row_fn *take; /* of a struct fleet_loader */
+};
+extern const struct fleet_question fleet_questions[FLEET_N_QUESTIONS];
+
+/* Adds up what was counted several times, and leaves out what is nothing then. */
+void fleet_counts_merge(fleet_count_list *l);
+
+/* Adds what was counted, whose names are known now, to the profile.  -EBADMSG. */
+int fleet_add_counts(struct fleet_loader *l, struct err *err);
+
+/* Hands the names of places over. */
+void fleet_take_names(struct fleet_loader *l);
+
+#endif

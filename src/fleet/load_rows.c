@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Rows of a fleet's tables become a profile; see load.c. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "fleet/load_impl.h"
+#include "model/container.h"
+#include "model/script.h"
+
+static char *text_of(const struct native_value *v)
+{
+	return xstrndup(v->text, v->n);
+}
+
+static string_id fleet_intern(struct fleet_loader *l, const struct native_value *v)
+{
+	return profile_intern_strn(l->p, v->text, v->n);
+}
+
+static uint32_t find_id(const struct fleet_ids *m, uint64_t id, uint32_t otherwise)
+{
+	const uint32_t n = fleet_ids_find(m, id);
+
+	return n == FLEET_NO_NUMBER ? otherwise : n;
+}
+
+/* --- dictionaries --- */
+
+static const struct native_col image_cols[IMAGE_N] = {
+	{"c0", "UInt64"}, {"c1", "UInt8"},  {"c2", "UInt32"}, {"c3", "String"},
+	{"c4", "String"}, {"c5", "String"}, {"c6", "UInt64"}, {"c7", "UInt64"},
+};
+
+static int take_image(void *ctx, const struct native_value *v, struct err *err)
+{
+	struct fleet_loader *l = ctx;
+	_mem_ char *build_id = text_of(&v[IMAGE_BUILD_ID]), *digest = text_of(&v[IMAGE_DIGEST]),
+		   *path = text_of(&v[IMAGE_PATH]);
+	struct image im = {.kind = v[IMAGE_KIND].u < N_IMAGE_KINDS
+					   ? (enum image_kind)v[IMAGE_KIND].u
+					   : IMAGE_UNKNOWN,
+			   .flags = (uint32_t)v[IMAGE_FLAGS].u,
+			   .path = path,
+			   .text_start = v[IMAGE_TEXT_START].u,
+			   .text_bytes = v[IMAGE_TEXT_BYTES].u};
+
+	if (*build_id && build_id_parse(build_id, &im.build_id) < 0)
+		return err_set(err, -EBADMSG, "table images: '%.50s' is no build-id", build_id);
+	if (str_unhex(digest, im.digest, sizeof(im.digest)) != sizeof(im.digest))
+		memset(im.digest, 0, sizeof(im.digest));
+	fleet_ids_add(&l->image_ids, v[IMAGE_ID].u, profile_intern_image(l->p, &im));
+	return 0;
+}
+
+static const struct native_col owner_cols[] = {
+	{"c0", "UInt64"}, {"c1", "String"}, {"c2", "String"}, {"c3", "String"}, {"c4", "String"},
+	{"c5", "String"}, {"c6", "UInt32"}, {"c7", "UInt32"}, {"c8", "UInt32"}, {"c9", "UInt32"},
+};
+
+static int take_owner(void *ctx, const struct native_value *v, struct err *err)
+{
+	struct fleet_loader *l = ctx;
+	const struct owner o = {
+		.exe = fleet_intern(l, &v[1]),
+		.comm = fleet_intern(l, &v[2]),
+		.cgroup = fleet_intern(l, &v[3]),
+		.label = fleet_intern(l, &v[4]),
+		.thread_name = fleet_intern(l, &v[5]),
+		.uid = (uint32_t)v[6].u,
+		.pid = (uint32_t)v[7].u,
+		.tid = (uint32_t)v[8].u,
+		.flags = (uint32_t)v[9].u,
+	};
+
+	(void)err;
+	fleet_ids_add(&l->owner_ids, v[0].u, profile_intern_owner(l->p, &o));
+	return 0;
+}
+
+static const struct native_col container_cols[CONTAINER_N_TEXTS] = {
+	{"c0", "String"}, {"c1", "String"}, {"c2", "String"}, {"c3", "String"},
+	{"c4", "String"}, {"c5", "String"}, {"c6", "String"},
+};
+
+static int take_container(void *ctx, const struct native_value *v, struct err *err)
+{
+	struct fleet_loader *l = ctx;
+	struct container c;
+
+	(void)err;
+	for (size_t i = 0; i < CONTAINER_N_TEXTS; i++)
+		c.text[i] = fleet_intern(l, &v[i]);
+	profile_add_container(l->p, &c);
+	return 0;
+}
+
+static const struct native_col event_cols[] = {
+	{"c0", "UInt64"}, {"c1", "String"}, {"c2", "String"},	{"c3", "UInt64"},
+	{"c4", "UInt64"}, {"c5", "UInt64"}, {"c6", "UInt64"},	{"c7", "UInt64"},
+	{"c8", "UInt64"}, {"c9", "UInt64"}, {"c10", "Float64"},
+};
+
+static int take_event(void *ctx, const struct native_value *v, struct err *err)
+{
+	struct fleet_loader *l = ctx;
+	struct event e = {
+		.name = fleet_intern(l, &v[1]),
+		.unit = fleet_intern(l, &v[2]),
+		.period = v[3].u ? v[3].u : 1,
+		.freq_hz = v[4].u,
+		.flags = (uint32_t)v[5].u,
+		.enabled_ns = v[6].u,
+		.running_ns = v[7].u,
+		.total = v[8].u,
+		.n_reached = v[9].u,
+	};
+
+	(void)err;
+	memcpy(&e.weight_squares, &v[10].u, sizeof(e.weight_squares));
+	fleet_ids_add(&l->event_ids, v[0].u, profile_intern_event(l->p, &e));
+	return 0;
+}
+
+static const struct native_col vector_cols[] = {
+	{"c0", "UInt64"}, {"c1", "UInt64"}, {"c2", "UInt64"}, {"c3", "UInt32"}};
+
+static int take_vector(void *ctx, const struct native_value *v, struct err *err)
+{
+	struct fleet_loader *l = ctx;
+	const struct vector new = {v[1].u, v[2].u, (uint32_t)v[3].u};
+
+	(void)err;
+	fleet_ids_add(&l->vector_ids, v[0].u, profile_intern_vector(l->p, &new));
+	return 0;
+}
+
+static const struct native_col ctx_cols[] = {
+	{"c0", "UInt64"}, {"c1", "Array(UInt64)"}, {"c2", "Array(UInt64)"}};
+
+static int take_ctx(void *ctx, const struct native_value *v, struct err *err)
+{
+	struct fleet_loader *l = ctx;
+	struct rd images = rd_init(v[1].list, v[1].n * 8), svmas = rd_init(v[2].list, v[2].n * 8);
+	ctx_id at = 0;
+
+	if (find_id(&l->ctx_ids, v[0].u, FLEET_NO_NUMBER) != FLEET_NO_NUMBER)
+		return 0;
+	if (v[1].n != v[2].n)
+		return err_set(err, -EBADMSG, "table contexts: %zu images for %zu addresses",
+			       v[1].n, v[2].n);
+	while (rd_left(&images)) {
+		const uint64_t id = rd_le64(&images), svma = rd_le64(&svmas);
+		const uint32_t image = fleet_ids_find(&l->image_ids, id);
+		const place_id place = image == FLEET_NO_NUMBER
+					       ? profile_unknown_place(l->p, svma, 0)
+					       : profile_intern_place(l->p, image, svma, 0);
+
+		if (image != FLEET_NO_NUMBER)
+			*vec_at(&l->used_images, image) = 1;
+		at = profile_intern_ctx(l->p, at, place);
+	}
+	fleet_ids_add(&l->ctx_ids, v[0].u, at);
+	return 0;
+}
+
+/* --- values --- */
+
+static const struct native_col count_cols[] = {
+	{"c0", "UInt64"}, {"c1", "UInt64"}, {"c2", "UInt64"}, {"c3", "UInt64"},
+	{"c4", "UInt64"}, {"c5", "UInt64"}, {"c6", "String"},
+};
+
+/* OWNER as that of HOST. */
+static owner_id owner_of_host(struct fleet_loader *l, owner_id owner, string_id host)
+{
+	struct owner o = l->p->owners.v[owner];
+
+	o.host = host;
+	return profile_intern_owner(l->p, &o);
+}
+
+static int take_count(void *ctx, const struct native_value *v, struct err *err)
+{
+	struct fleet_loader *l = ctx;
+
+	(void)err;
+	vec_push(&l->counts, (struct fleet_count){v[0].u, v[1].u, v[2].u, v[3].u, v[4].u, v[5].u,
+						  l->sel->by_host ? fleet_intern(l, &v[6]) : 0});
+	return 0;
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+	const struct fleet_count *x = a, *y = b;
+	const uint64_t left[] = {x->ctx, x->owner, x->event, x->vector, x->host},
+		       right[] = {y->ctx, y->owner, y->event, y->vector, y->host};
+
+	for (size_t i = 0; i < n_elems(left); i++)
+		if (left[i] != right[i])
+			return left[i] < right[i] ? -1 : 1;
+	return 0;
+}
+
+void fleet_counts_merge(fleet_count_list *l)
+{
+	size_t n = 0;
+
+	vec_sort(l, compare_counts);
+	for (size_t i = 0; i < l->n;) {
+		struct fleet_count sum = l->v[i++];
+
+		while (i < l->n && compare_counts(&sum, &l->v[i]) == 0) {
+			sum.n += l->v[i].n;
+			sum.total += l->v[i++].total;
+		}
+		if (sum.n || sum.total)
+			l->v[n++] = sum;
+	}
+	l->n = n;
+}
+
+/* The context of samples of C. */
+static ctx_id ctx_of_count(struct fleet_loader *l, const struct fleet_count *c)
+{
+	uint32_t image;
+
+	if (!l->sel->no_code)
+		return find_id(&l->ctx_ids, c->ctx, l->unknown);
+	image = fleet_ids_find(&l->image_ids, c->ctx);
+	return image == FLEET_NO_NUMBER
+		       ? l->unknown
+		       : profile_intern_ctx(l->p, 0, profile_intern_place(l->p, image, 0, 0));
+}
+
+int fleet_add_counts(struct fleet_loader *l, struct err *err)
+{
+	vec_each (c, &l->counts) {
+		struct value new = {
+			.owner = find_id(&l->owner_ids, c->owner, 0),
+			.ctx = ctx_of_count(l, c),
+			.vector = find_id(&l->vector_ids, c->vector, 0),
+			.event = find_id(&l->event_ids, c->event, FLEET_NO_NUMBER),
+			.count = c->n,
+			.sum = c->total,
+		};
+
+		if (new.event == FLEET_NO_NUMBER)
+			return err_set(err, -EBADMSG, "table events lacks event %" PRIu64,
+				       c->event);
+		if (l->sel->by_host)
+			new.owner = owner_of_host(l, new.owner, c->host);
+		vec_push(&l->p->values, new);
+	}
+	return 0;
+}
+
+static const struct native_col loss_cols[] = {{"c0", "UInt64"}, {"c1", "String"}, {"c2", "UInt64"}};
+
+static int take_loss(void *ctx, const struct native_value *v, struct err *err)
+{
+	struct fleet_loader *l = ctx;
+	_mem_ char *name = text_of(&v[1]);
+	const uint32_t event = fleet_ids_find(&l->event_ids, v[0].u);
+
+	if (event == FLEET_NO_NUMBER)
+		return err_set(err, -EBADMSG, "table events lacks event %" PRIu64, v[0].u);
+	profile_add_loss(l->p, name, event, v[2].u);
+	return 0;
+}
+
+/* --- names --- */
+
+static const struct native_col place_cols[] = {
+	{"c0", "UInt64"}, {"c1", "UInt64"}, {"c2", "UInt64"}, {"c3", "UInt64"},
+	{"c4", "String"}, {"c5", "UInt32"}, {"c6", "UInt32"}, {"c7", "String"},
+};
+
+static int take_place(void *ctx, const struct native_value *v, struct err *err)
+{
+	struct fleet_loader *l = ctx;
+	const uint32_t image = fleet_ids_find(&l->image_ids, v[0].u);
+	_mem_ char *name = text_of(&v[4]);
+	const uint64_t start = v[2].u, end = v[3].u;
+
+	(void)err;
+	if (image == FLEET_NO_NUMBER || end <= start || v[1].u < start || v[1].u >= end)
+		return 0;
+	if (l->p->images.v[image].kind == IMAGE_SCRIPT) {
+		const struct script s = {
+			.place = profile_intern_place(l->p, image, v[1].u, 0),
+			.language = fleet_intern(l, &v[7]),
+			.name = fleet_intern(l, &v[4]),
+			.line = (uint32_t)v[6].u,
+		};
+
+		profile_add_script(l->p, &s);
+		return 0;
+	}
+	symtab_builder_add(vec_at(&l->names, image), start, end - start, name, strlen(name),
+			   (uint32_t)v[5].u & (PROC_LOCAL | PROC_WEAK | PROC_PLT | PROC_UNNAMED));
+	symtab_builder_add_range(vec_at(&l->names, image), start, end);
+	return 0;
+}
+
+void fleet_take_names(struct fleet_loader *l)
+{
+	for (size_t i = 0; i < l->names.n; i++) {
+		struct stacks_symbols new = {.image = (image_id)i};
+
+		if (l->names.v[i].symbols.n) {
+			symtab_builder_finish(&l->names.v[i], &new.symtab);
+			vec_push(l->symbols, new);
+		}
+		symtab_builder_release(&l->names.v[i]);
+	}
+}
+
+/* --- what is asked --- */
+
+const struct fleet_question fleet_questions[FLEET_N_QUESTIONS] = {
+	[ASK_IMAGES] = {"SELECT id AS c0, kind AS c1, flags AS c2, build_id AS c3, digest AS c4, "
+			"path AS c5, text_start AS c6, text_bytes AS c7 FROM images ",
+			" ORDER BY id LIMIT 1 BY id", image_cols, n_elems(image_cols), take_image},
+	[ASK_OWNERS] = {"SELECT id AS c0, exe AS c1, comm AS c2, cgroup AS c3, label AS c4, thread "
+			"AS c5, uid AS c6, pid AS c7, tid AS c8, flags AS c9 FROM owners WHERE id",
+			" LIMIT 1 BY id", owner_cols, n_elems(owner_cols), take_owner},
+	[ASK_CONTAINERS] = {"SELECT id AS c0, name AS c1, image AS c2, pod AS c3, namespace AS c4, "
+			    "version AS c5, tenant AS c6 FROM containers WHERE id",
+			    " ORDER BY told DESC LIMIT 1 BY id", container_cols,
+			    n_elems(container_cols), take_container},
+	[ASK_EVENTS] =
+		{"SELECT id AS c0, name AS c1, unit AS c2, max(period) AS c3, freq_hz AS c4, "
+		 "max(flags) AS c5, sum(enabled_ns) AS c6, sum(running_ns) AS c7, sum(total) "
+		 "AS c8, sum(n_reached) AS c9, sum(squares) AS c10 FROM events WHERE ",
+		 " GROUP BY id, name, unit, freq_hz ORDER BY name, id", event_cols,
+		 n_elems(event_cols), take_event},
+	[ASK_VECTORS] = {"SELECT id AS c0, known AS c1, value AS c2, counter AS c3 FROM vectors ",
+			 " ORDER BY id LIMIT 1 BY id", vector_cols, n_elems(vector_cols),
+			 take_vector},
+	[ASK_CONTEXTS] = {"SELECT id AS c0, images AS c1, svmas AS c2 FROM contexts WHERE id",
+			  " LIMIT 1 BY id", ctx_cols, n_elems(ctx_cols), take_ctx},
+	[ASK_LOSSES] = {"SELECT event_id AS c0, name AS c1, sum(n) AS c2 FROM losses WHERE ",
+			" GROUP BY event_id, name ORDER BY name", loss_cols, n_elems(loss_cols),
+			take_loss},
+	[ASK_PLACES] = {"SELECT image AS c0, svma AS c1, start AS c2, end AS c3, name AS c4, flags "
+			"AS c5, line AS c6, language AS c7 FROM places WHERE image",
+			" ORDER BY version DESC LIMIT 1 BY image, svma", place_cols,
+			n_elems(place_cols), take_place},
+	[ASK_COUNTS] = {NULL, NULL, count_cols, n_elems(count_cols), take_count},
+};

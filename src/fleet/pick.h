@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which rows of a fleet's database a question reads: sums of whole days where there are such, values
+ * of segments for what those sums lack or have too much. */
+#ifndef FLEET_PICK_H
+#define FLEET_PICK_H
+
+#include "fleet/load.h"
+#include "fleet/server.h"
+
+/* Sums of a day, of a set of batches. */
+struct fleet_rollup {
+	uint64_t id, day;
+	uint64_t n_batches; /* that it sums */
+	uint64_t n_wanted;  /* of these, those that count for the question */
+};
+typedef VEC(struct fleet_rollup) fleet_rollup_list;
+
+struct fleet_pick {
+	VEC(char *) hosts; /* that SEL names */
+	uint64_t since_ns, until_ns, newest_ns;
+	uint64_t first_day, last_day, start_ns, end_ns, n_batches; /* of what is wanted */
+	fleet_rollup_list rollups;
+	bool has_rest;	    /* values of segments are to be read besides */
+	struct str batches; /* a condition of rows in `batches`: those of the hosts and times */
+	struct str wanted;  /* a SELECT of the batches that count */
+	struct str rows;    /* a condition of rows that carry a batch that counts */
+	struct str rolled;  /* a SELECT of the batches in ROLLUPS */
+	struct str daily;   /* a condition of rows in `daily` */
+	struct str rest; /* a condition of rows in `counts`: what ROLLUPS lack or have too much */
+};
+
+/* Finds the hosts and times of SEL: hosts, times, batches.  -ENOENT: no such host. */
+int fleet_pick_hosts(struct fleet_pick *k, struct fleet_server *s,
+		     const struct fleet_selection *sel, struct err *err);
+
+/* Fills K, zeroed, for SEL.  -ENOENT: nothing there.  Release it in any case. */
+int fleet_pick(struct fleet_pick *k, struct fleet_server *s, const struct fleet_selection *sel,
+	       struct err *err);
+void fleet_pick_release(struct fleet_pick *k);
+
+/* Appends to RET the sums of days whose batches are mostly among those that WANTED selects, no batch
+ * in two of them. */
+int fleet_find_rollups(struct fleet_server *s, const char *wanted, fleet_rollup_list *ret,
+		       struct err *err);
+
+#endif

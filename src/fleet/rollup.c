@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See rollup.h, and pick.c for how sums are read.
+ *
+ * A rollup counts once `rollups` has its row, which comes last:
+ *
+ *     rolled    rollup 7: batches 1 2 3 5       which batches count now
+ *     daily     sums of these: those of rollup 6 (1 2 3 4), and values of 5, less values of 4
+ *     rollups   7, 4 batches
+ *
+ * Whoever dies in between leaves rows of a number that nobody reads.  Two that run at once make two
+ * rollups; readers take the newer one.  A number begins with the second it was made in, by the
+ * server's clock, so that it says how old it is. */
+#include "fleet/rollup.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "base/cleanup.h"
+#include "fleet/pick.h"
+
+/* Questions under way may read a rollup for so long after a newer one is there. */
+#define GRACE_S 3600
+
+/* What was never finished is nobody's after so long. */
+#define ABANDONED_S 86400
+
+/* Sums of a day that goes on are made anew when this part of them is missing. */
+#define PART_MISSING 8
+
+#define ALL_WANTED "SELECT min(batch) FROM batches GROUP BY host, epoch, recording, segment"
+
+struct roll_day {
+	uint64_t day, n_batches;
+};
+
+struct roller {
+	struct fleet_server *s;
+	struct rollup_totals *totals;
+	uint64_t now_s; /* the server's */
+	VEC(struct roll_day) days;
+	fleet_rollup_list bases;
+	VEC(uint64_t) unused;
+};
+
+static const struct native_col one_col[] = {{"c0", "UInt64"}};
+
+static int take_now(void *ctx, const struct native_value *v, struct err *err)
+{
+	(void)err;
+	*(uint64_t *)ctx = v[0].u;
+	return 0;
+}
+
+static const struct native_col day_cols[] = {{"c0", "UInt16"}, {"c1", "UInt64"}};
+
+static int take_roll_day(void *ctx, const struct native_value *v, struct err *err)
+{
+	struct roller *r = ctx;
+
+	(void)err;
+	vec_push(&r->days, (struct roll_day){v[0].u, v[1].u});
+	return 0;
+}
+
+static const struct fleet_rollup *find_base(const struct roller *r, uint64_t day)
+{
+	const struct fleet_rollup *best = NULL;
+
+	vec_each (b, &r->bases)
+		if (b->day == day && (!best || b->n_batches > best->n_batches))
+			best = b;
+	return best;
+}
+
+static bool is_due(const struct roller *r, const struct roll_day *d, const struct fleet_rollup *b)
+{
+	uint64_t n_off;
+
+	if (!b)
+		return true;
+	n_off = d->n_batches - b->n_wanted + b->n_batches - b->n_wanted;
+	return d->day < r->now_s / 86400 ? n_off : n_off * PART_MISSING >= d->n_batches && n_off;
+}
+
+static int sum_day(struct roller *r, const struct roll_day *d, const struct fleet_rollup *base,
+		   struct err *err)
+{
+	_str_ struct str note = {0}, sum = {0}, commit = {0};
+	uint32_t random;
+	uint64_t id;
+	int rc;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return err_errno(err, -errno, "getrandom");
+	id = r->now_s << 32 | random;
+	str_addf(&note,
+		 "INSERT INTO rolled SELECT any(day), toUInt64(%" PRIu64 "), min(batch) AS b FROM "
+		 "batches WHERE day = toDate(%" PRIu64 ") GROUP BY host, epoch, recording, segment "
+		 "HAVING b > 0",
+		 id, d->day);
+	str_addf(
+		&sum,
+		"INSERT INTO daily SELECT toDate(%" PRIu64 "), toUInt64(%" PRIu64 "), event_id, "
+		"owner, ctx, any(image), any(svma), vector, toUInt64(sum(x)) AS a, "
+		"toUInt64(sum(y)) AS b FROM (SELECT event_id, owner, ctx, image, svma, vector, "
+		"toInt64(n) AS x, toInt64(total) AS y FROM daily WHERE rollup_id = %" PRIu64
+		" UNION ALL SELECT event_id, owner, ctx, image, svma, vector, "
+		"if(batch IN (SELECT batch FROM rolled WHERE rollup_id = %" PRIu64
+		"), toInt64(n), -toInt64(n)) AS x, if(batch IN (SELECT batch FROM rolled WHERE "
+		"rollup_id = %" PRIu64 "), toInt64(total), -toInt64(total)) AS y FROM counts WHERE "
+		"day = toDate(%" PRIu64 ") AND (batch IN (SELECT batch FROM rolled WHERE rollup_id "
+		"= %" PRIu64 ")) != (batch IN (SELECT batch FROM rolled WHERE rollup_id = %" PRIu64
+		"))) GROUP BY event_id, owner, ctx, vector HAVING a != 0 OR b != 0",
+		d->day, id, base ? base->id : 0, id, id, d->day, id, base ? base->id : 0);
+	str_addf(&commit,
+		 "INSERT INTO rollups SELECT toDate(%" PRIu64 "), toUInt64(%" PRIu64
+		 "), toUInt64(count()) FROM rolled WHERE rollup_id = %" PRIu64,
+		 d->day, id, id);
+	rc = fleet_run(r->s, str_get(&note), err);
+	if (rc >= 0)
+		rc = fleet_run(r->s, str_get(&sum), err);
+	if (rc >= 0)
+		rc = fleet_run(r->s, str_get(&commit), err);
+	r->totals->n_days += rc >= 0;
+	return rc;
+}
+
+static int sum_days(struct roller *r, struct err *err)
+{
+	int rc = fleet_ask(r->s,
+			   "SELECT toUInt16(d) AS c0, toUInt64(count()) AS c1 FROM (SELECT "
+			   "any(day) AS d, min(batch) AS b FROM batches WHERE day IN (SELECT "
+			   "DISTINCT day FROM events) GROUP BY host, epoch, recording, segment "
+			   "HAVING b > 0) GROUP BY d ORDER BY c0",
+			   day_cols, n_elems(day_cols), take_roll_day, r, err);
+
+	if (rc >= 0)
+		rc = fleet_find_rollups(r->s, ALL_WANTED, &r->bases, err);
+	for (size_t i = 0; i < r->days.n && rc >= 0; i++) {
+		const struct roll_day *d = &r->days.v[i];
+		const struct fleet_rollup *base = find_base(r, d->day);
+
+		if (is_due(r, d, base))
+			rc = sum_day(r, d, base, err);
+	}
+	return rc;
+}
+
+/* --- what nobody reads any more --- */
+
+static int take_unused(void *ctx, const struct native_value *v, struct err *err)
+{
+	struct roller *r = ctx;
+
+	(void)err;
+	vec_push(&r->unused, v[0].u);
+	return 0;
+}
+
+/* Lists partitions of TABLE that no question begun within the time of grace reads: a newer rollup of
+ * the day is older than that, or nobody finished this one. */
+static int list_unused(struct roller *r, const char *table, struct err *err)
+{
+	_mem_ char *sql = xasprintf(
+		"SELECT DISTINCT toUInt64(partition) AS c0 FROM system.parts WHERE active AND "
+		"database = currentDatabase() AND table = '%s' AND c0 NOT IN (SELECT "
+		"max(rollup_id) "
+		"FROM rollups WHERE rollup_id < %" PRIu64 " GROUP BY day) AND c0 NOT IN (SELECT "
+		"rollup_id FROM rollups WHERE rollup_id >= %" PRIu64
+		") AND (c0 IN (SELECT rollup_id FROM "
+		"rollups) OR c0 < %" PRIu64 ")",
+		table, (r->now_s - GRACE_S) << 32, (r->now_s - GRACE_S) << 32,
+		(r->now_s - ABANDONED_S) << 32);
+
+	return fleet_ask(r->s, sql, one_col, 1, take_unused, r, err);
+}
+
+static int drop_unused(struct roller *r, struct err *err)
+{
+	static const char *const tables[] = {"rolled", "daily"};
+	int rc = 0;
+
+	for (size_t t = 0; t < n_elems(tables) && rc >= 0; t++) {
+		r->unused.n = 0;
+		rc = list_unused(r, tables[t], err);
+		for (size_t i = 0; i < r->unused.n && rc >= 0; i++) {
+			_mem_ char *sql = xasprintf("ALTER TABLE %s DROP PARTITION %" PRIu64,
+						    tables[t], r->unused.v[i]);
+
+			rc = fleet_run(r->s, sql, err);
+			r->totals->n_dropped += t && rc >= 0;
+		}
+	}
+	return rc;
+}
+
+int fleet_roll_up(struct fleet_server *s, struct rollup_totals *ret, struct err *err)
+{
+	struct roller r = {.s = s, .totals = ret};
+	int rc;
+
+	*ret = (struct rollup_totals){0};
+	rc = fleet_ask(s, "SELECT toUInt64(toUnixTimestamp(now())) AS c0", one_col, 1, take_now,
+		       &r.now_s, err);
+	if (rc >= 0)
+		rc = sum_days(&r, err);
+	if (rc >= 0)
+		rc = drop_unused(&r, err);
+	vec_release(&r.days);
+	vec_release(&r.bases);
+	vec_release(&r.unused);
+	return rc;
+}

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Sums of days in a fleet's database: questions about weeks read them, and answer as the values alone would."""
+import random
+
+from clickhouse import *
+
+
+def asked(server, *argv):
+    """Runs dwell on SERVER's database; its output and the statements that the server was sent."""
+    said = []
+    p = Proxy(server, lambda path, body: said.append(body.decode(errors="replace")))
+    ran = dwell(*argv, "--db", p.db)
+    check(ran.returncode in (0, 1), ran.stderr)
+    return ran.stdout, [s for s in said if "FROM" in s]
+
+
+def reads(statements, table):
+    return sum(" FROM %s WHERE" % table in s and "batches" not in s.split(" FROM %s WHERE" % table)[0] for s in statements)
+
+
+TIMES = (["--epoch", "all"], ["--since", "2021-01-02", "--until", "2021-01-03 23:59:59"], ["--since", "2021-01-01 11:30"], ["--until", "2021-01-03 05:30"],
+         ["--since", "2021-01-02 22:30", "--until", "2021-01-03 01:30"], ["--epoch", "all", "--host", "web2"], ["--epoch", "all", "comm=server"])
+
+
+def same(s, what):
+    """All questions have the answers of the database."""
+    for options in TIMES:
+        words = [o for o in options if "=" not in o]
+        owners = ["--comm" if o.startswith("comm=") else o for o in options if "=" in o] + [o.split("=")[1] for o in options if "=" in o]
+        there, here = stacks(s.db, *words, *owners), stacks("db", *words, *owners)
+        check(there == here, "%s: %s: there %s, here %s" % (what, options, [x for x in there if x not in here][:3], [x for x in here if x not in there][:3]))
+    for by in "image", "procedure", "unit", "container", "comm,image":
+        mine, theirs = (json.loads(sh(DWELL, "prof", "--json", "--by", by, "--epoch", "all", "--db", db)) for db in ("db", s.db))
+        check(mine["rows"] == theirs["rows"] and mine["events"] == theirs["events"], (what, by, mine, theirs))
+
+
+def week(first=0, last=72):
+    """Epochs of two hosts, each three hours."""
+    for n in range(first, last, 3):
+        epoch(n, "web1", "- - comm=server cgroup=/system.slice/nginx.service/worker")
+        epoch(n + 1, "web2", "- - comm=other cgroup=/docker/%064x" % (n % 2))
+
+
+def sums_answer_as_values_do():
+    """Whole days come from sums, the rest of the time asked for from values; what came later is added, what was merged is taken away."""
+    s = Server()
+    week()
+    check(ship(s, "--create", "--rollup")["days"] == 3, "three days are summed")
+    same(s, "all is summed")
+    _, said = asked(s, "prof", "--by", "image", "--epoch", "all")
+    check(reads(said, "daily") and not reads(said, "counts"), said)
+    _, said = asked(s, "prof", "--by", "image", "--since", "2021-01-02 22:30")
+    check(reads(said, "daily") and any("t >= toDateTime(" in x for x in said), said)
+    _, said = asked(s, "prof", "--by", "host", "--epoch", "all")
+    check(not reads(said, "daily") and reads(said, "counts"), said)
+    check(ship(s, "--again", "--rollup")["days"] == 0, "nothing is to be done")
+    epoch(71, "late")
+    week(73, 100)
+    ship(s)
+    same(s, "later values")
+    # Merged: its samples are in another segment, which begins at another time.
+    s.ask("INSERT INTO batches SELECT day, host, epoch, recording, segment, generation, 0, 0, 0, start_ns, end_ns FROM batches WHERE host = 'web1' AND day = '2021-01-01' LIMIT 3")
+    left = sum(int(line.rsplit(" ", 1)[1]) for line in stacks(s.db, "--epoch", "all"))
+    check(left == s.visible() < n_samples("db", "--epoch", "all"), "what was merged is taken away: %d, %d" % (left, s.visible()))
+    check(n_samples(s.db, "--until", "2021-01-01 12:00") == int(s.ask(
+        "SELECT sum(n) FROM counts WHERE t <= '2021-01-01 12:00:00' AND batch IN (SELECT min(batch) FROM batches GROUP BY host, epoch, recording, segment)")), "half a day")
+    check(ship(s, "--rollup")["days"] >= 3, "sums are made anew, of the sums there are")
+    check(n_samples(s.db, "--epoch", "all") == s.visible(), "of what counts")
+    _, said = asked(s, "flame", "-o", "x.svg", "--epoch", "all")
+    check(reads(said, "daily") and not reads(said, "counts"), said)
+    s.kill()
+
+
+def sums_that_nobody_finished():
+    """Rows without their row in `rollups`, two passes at once, and a pass killed at any moment change no answer."""
+    s = Server()
+    week()
+    ship(s, "--create")
+    s.ask("INSERT INTO rolled SELECT day, 7, batch FROM batches")
+    s.ask("INSERT INTO daily SELECT day, 7, event_id, owner, ctx, image, svma, vector, n, total FROM counts LIMIT 20")
+    same(s, "an unfinished sum")
+    both = [subprocess.Popen([DWELL, "ship", "--rollup", "--again", "--db", "db", "--state", "state%d" % i, "--to", s.url], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            for i in range(2)]
+    check(0 in [p.wait(120) for p in both], "one of two passes at once")
+    same(s, "two passes at once")
+    check(s.ask("SELECT count() FROM daily WHERE rollup_id = 7") == "0" == s.ask("SELECT count() FROM rolled WHERE rollup_id = 7"), "what nobody finished is dropped")
+    # A second roller that the first did not see: its sums overlap, and count once.
+    s.ask("INSERT INTO rolled SELECT day, rollup_id + 1, batch FROM rolled WHERE batch % 3 > 0")
+    s.ask("INSERT INTO daily SELECT day, rollup_id + 1, event_id, owner, ctx, image, svma, vector, toUInt64(sum(n)), toUInt64(sum(total)) FROM (SELECT base AS rollup_id, c.* FROM counts AS c "
+          "ALL INNER JOIN (SELECT toUInt64(rollup_id - 1) AS base, batch FROM rolled WHERE rollup_id NOT IN (SELECT rollup_id FROM rollups)) AS r USING batch) "
+          "GROUP BY day, rollup_id, event_id, owner, ctx, image, svma, vector")
+    s.ask("INSERT INTO rollups SELECT any(day), rollup_id, toUInt64(count()) FROM rolled WHERE rollup_id NOT IN (SELECT rollup_id FROM rollups) GROUP BY rollup_id")
+    same(s, "sums that overlap")
+    n_kills = 0
+    for i in range(12):
+        week(72 + 3 * i, 75 + 3 * i)
+        p = subprocess.Popen([DWELL, "ship", "--rollup", "--again", "--db", "db", "--state", "state", "--to", s.url], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(random.uniform(0.02, 0.9))
+        n_kills += p.poll() is None
+        (s if i % 4 == 3 else p).kill()
+        p.wait(120)
+        if s.process.poll() is not None:
+            s.start()
+        check(n_samples(s.db, "--epoch", "all") == s.visible(), "after kill %d" % i)
+    note("%d kills, %s rollups" % (n_kills, s.ask("SELECT count() FROM rollups")))
+    ship(s, "--rollup", "--again")
+    same(s, "in the end")
+    s.kill()
+
+
+def old_sums_go():
+    """A day's older sums are dropped when a newer one has been there for an hour, for questions under way read them."""
+    s = Server()
+    week()
+    ship(s, "--create", "--rollup")
+    for hours in 3, 2:
+        for table, rest in (("rolled", "batch"), ("daily", "event_id, owner, ctx, image, svma, vector, n, total"), ("rollups", "n_batches")):
+            s.ask("INSERT INTO %s SELECT day, toUInt64(rollup_id - %d), %s FROM %s WHERE rollup_id > toUInt64(toUnixTimestamp(now()) - 3000) * %d" % (table, hours * 3600 * 2**32, rest, table, 2**32))
+    same(s, "three sums")
+    ship(s, "--rollup", "--again")
+    check(s.ask("SELECT uniq(rollup_id) FROM daily") == "6" == s.ask("SELECT uniq(rollup_id) FROM rolled"), "the oldest is gone")
+    same(s, "two sums")
+    s.kill()
+
+
+run(sums_answer_as_values_do, sums_that_nobody_finished, old_sums_go)
