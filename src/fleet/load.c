@@ -29,7 +29,8 @@
 typedef VEC(uint64_t) id_list;
 
 /* Asks question Q with condition WHERE. */
-static int ask(struct fleet_loader *l, enum fleet_question_id q, const char *where, struct err *err)
+static int ask_fleet(struct fleet_loader *l, enum fleet_question_id q, const char *where,
+		     struct err *err)
 {
 	const struct fleet_question *f = &fleet_questions[q];
 	_mem_ char *sql = xasprintf("%s%s%s", f->select, where, f->end);
@@ -49,7 +50,7 @@ static int ask_listed(struct fleet_loader *l, enum fleet_question_id q, const id
 		for (size_t j = i; j < ids->n && j < i + MOST_IDS; j++)
 			str_addf(&where, "%s%" PRIu64, j > i ? "," : " IN (", ids->v[j]);
 		str_add(&where, ")");
-		rc = ask(l, q, str_get(&where), err);
+		rc = ask_fleet(l, q, str_get(&where), err);
 	}
 	return rc;
 }
@@ -61,7 +62,7 @@ static int ask_found(struct fleet_loader *l, enum fleet_question_id q, const cha
 	_mem_ char *where = xasprintf(" IN (SELECT %s FROM %s WHERE %s%s)", column, table,
 				      str_get(rows), str_get(&l->owners));
 
-	return ask(l, q, where, err);
+	return ask_fleet(l, q, where, err);
 }
 
 static void drop_known(id_list *ids, const struct fleet_ids *known)
@@ -131,7 +132,7 @@ static int load_containers(struct fleet_loader *l, struct err *err)
 		}
 		if (n_listed == MOST_CONTAINERS || (n_listed && i == l->p->owners.n)) {
 			str_add(&list, ")");
-			rc = ask(l, ASK_CONTAINERS, str_get(&list), err);
+			rc = ask_fleet(l, ASK_CONTAINERS, str_get(&list), err);
 			str_reset(&list);
 			n_listed = 0;
 		}
@@ -250,15 +251,15 @@ static int load_all(struct fleet_loader *l, struct err *err)
 {
 	_vec_ id_list owners = {0};
 	const char *rows = str_get(&l->pick.rows);
-	int rc = ask(l, ASK_IMAGES, "", err);
+	int rc = ask_fleet(l, ASK_IMAGES, "", err);
 
 	l->unknown = profile_mark_ctx(l->p, NO_IMAGE);
 	if (rc >= 0)
-		rc = ask(l, ASK_EVENTS, rows, err);
+		rc = ask_fleet(l, ASK_EVENTS, rows, err);
 	if (rc >= 0)
-		rc = ask(l, ASK_VECTORS, "", err);
+		rc = ask_fleet(l, ASK_VECTORS, "", err);
 	if (rc >= 0)
-		rc = ask(l, ASK_LOSSES, rows, err);
+		rc = ask_fleet(l, ASK_LOSSES, rows, err);
 	if (rc >= 0)
 		rc = choose_owners(l, err);
 	if (rc >= 0 && l->pick.rollups.n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which rows of a fleet's database a question reads: sums of whole days where there are such, values
- * of segments for what those sums lack or have too much. */
+/* Which rows of a fleet's database a question reads: sums of whole days where there are such, and
+ * values of segments for what those sums lack or have too much. */
 #ifndef FLEET_PICK_H
 #define FLEET_PICK_H
 
@@ -38,8 +38,8 @@ int fleet_pick(struct fleet_pick *k, struct fleet_server *s, const struct fleet_
 	       struct err *err);
 void fleet_pick_release(struct fleet_pick *k);
 
-/* Appends to RET the sums of days whose batches are mostly among those that WANTED selects, no batch
- * in two of them. */
+/* Appends to RET the sums of days whose batches are mostly among those that WANTED selects, no
+ * batch in two of them. */
 int fleet_find_rollups(struct fleet_server *s, const char *wanted, fleet_rollup_list *ret,
 		       struct err *err);
 

@@ -159,8 +159,8 @@ static int take_unused(void *ctx, const struct native_value *v, struct err *err)
 	return 0;
 }
 
-/* Lists partitions of TABLE that no question begun within the time of grace reads: a newer rollup of
- * the day is older than that, or nobody finished this one. */
+/* Lists partitions of TABLE that no question begun within the time of grace reads: a newer rollup
+ * of the day is older than that, or nobody finished this one. */
 static int list_unused(struct roller *r, const char *table, struct err *err)
 {
 	_mem_ char *sql = xasprintf(

@@ -19,6 +19,7 @@
 struct fleet_server {
 	struct http *http;
 	char *base, *db, *name;
+	bool is_here; /* on this machine: packing costs more than it saves */
 	struct http_answer answer;
 };
 
@@ -30,6 +31,18 @@ static const struct {
 	{"http://", "http://", ":" DEFAULT_PORT},
 	{"https://", "https://", ":" TLS_PORT},
 };
+
+/* Whether BASE is an address of this machine: "http://127.0.0.1:8123". */
+static bool is_of_this_machine(const char *base)
+{
+	static const char *const names[] = {"127.", "[::1]"};
+	const char *host = strstr(base, "://") + 3;
+
+	for (size_t i = 0; i < n_elems(names); i++)
+		if (str_starts(host, names[i]))
+			return true;
+	return false;
+}
 
 bool fleet_is_url(const char *path)
 {
@@ -71,8 +84,10 @@ int fleet_server_open(struct fleet_server **ret, const char *url, const char *db
 	struct fleet_server *s = xcalloc(1, sizeof(*s));
 	int rc = parse_url(s, url, db, err);
 
-	if (rc >= 0)
+	if (rc >= 0) {
+		s->is_here = is_of_this_machine(s->base);
 		rc = http_open(&s->http, s->base, login, err);
+	}
 	if (rc < 0) {
 		fleet_server_close(s);
 		return rc;
@@ -185,10 +200,10 @@ int fleet_ask(struct fleet_server *s, const char *sql, const struct native_col *
 	 * it is done, so that an error is not behind half of an answer.  A host's batches, values
 	 * and dictionaries are on one shard, so that shards need not ask each other. */
 	_mem_ char *parameters =
-		xasprintf("&wait_end_of_query=1&enable_http_compression=1"
+		xasprintf("&wait_end_of_query=1&enable_http_compression=%d"
 			  "&http_zlib_compression_level=1&distributed_product_mode=local"
 			  "&max_execution_time=%ld",
-			  http_timeout_s(s->http));
+			  !s->is_here, http_timeout_s(s->http));
 	int rc = send_request(s, parameters, text, strlen(text), false, err);
 
 	if (rc >= 0)
