@@ -137,6 +137,7 @@ int cmd_diff(struct cmd *c)
 	struct diff d;
 	int rc = diff_parse(c, &a);
 
+	c->select.hosts = true; /* of fleets: each is an observation */
 	for (unsigned k = 0; k < 2 && rc == 0; k++)
 		rc = compared_set_open(&sets[k], a.operands.v[k], &c->select, &c->err);
 	if (rc >= 0 && a.per)

@@ -263,7 +263,8 @@ static int load_all(struct fleet_loader *l, struct err *err)
 	if (rc >= 0)
 		rc = choose_owners(l, err);
 	if (rc >= 0 && l->pick.rollups.n)
-		rc = load_counts(l, "daily", &l->pick.daily, "n", "total", err);
+		rc = load_counts(l, l->sel->by_host ? "daily_hosts" : "daily", &l->pick.daily, "n",
+				 "total", err);
 	if (rc >= 0 && l->pick.has_rest)
 		rc = load_rest(l, err);
 	if (l->pick.rollups.n && l->pick.has_rest)

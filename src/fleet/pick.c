@@ -279,8 +279,7 @@ int fleet_pick(struct fleet_pick *k, struct fleet_server *s, const struct fleet_
 
 	if (rc >= 0)
 		rc = find_span(k, s, err);
-	/* Sums are of all hosts. */
-	if (rc >= 0 && !sel->by_host)
+	if (rc >= 0)
 		rc = fleet_find_rollups(s, str_get(&k->wanted), &k->rollups, err);
 	if (rc >= 0 && k->rollups.n)
 		format_rollups(k);

@@ -84,10 +84,32 @@ static bool is_due(const struct roller *r, const struct roll_day *d, const struc
 	return d->day < r->now_s / 86400 ? n_off : n_off * PART_MISSING >= d->n_batches && n_off;
 }
 
+/* Makes TABLE's rows of rollup ID: those of BASE (0: none), and the values of the batches by which
+ * they differ.  COLUMNS are read and KEYS told apart; MADE is made of them. */
+static int sum_table(struct roller *r, const char *table, const char *columns, const char *keys,
+		     const char *made, uint64_t day, uint64_t id, uint64_t base, struct err *err)
+{
+	_mem_ char *new = xasprintf("SELECT batch FROM rolled WHERE rollup_id = %" PRIu64, id);
+	_mem_ char *old = xasprintf("SELECT batch FROM rolled WHERE rollup_id = %" PRIu64, base);
+	_mem_ char *sql = xasprintf(
+		"INSERT INTO %s SELECT toDate(%" PRIu64 "), toUInt64(%" PRIu64
+		"), %s, toUInt64(sum(x)) AS a, toUInt64(sum(y)) AS b FROM (SELECT %s, toInt64(n) "
+		"AS x, toInt64(total) AS y FROM %s WHERE rollup_id = %" PRIu64
+		" UNION ALL SELECT %s, if(batch IN (%s), toInt64(n), -toInt64(n)) AS x, if(batch "
+		"IN "
+		"(%s), toInt64(total), -toInt64(total)) AS y FROM counts WHERE day = "
+		"toDate(%" PRIu64
+		") AND (batch IN (%s)) != (batch IN (%s))) GROUP BY %s HAVING a != 0 OR b != 0",
+		table, day, id, made, columns, table, base, columns, new, new, day, new, old, keys);
+
+	return fleet_run(r->s, sql, err);
+}
+
 static int sum_day(struct roller *r, const struct roll_day *d, const struct fleet_rollup *base,
 		   struct err *err)
 {
-	_str_ struct str note = {0}, sum = {0}, commit = {0};
+	_str_ struct str note = {0}, commit = {0};
+	const uint64_t old = base ? base->id : 0;
 	uint32_t random;
 	uint64_t id;
 	int rc;
@@ -100,27 +122,21 @@ static int sum_day(struct roller *r, const struct roll_day *d, const struct flee
 		 "batches WHERE day = toDate(%" PRIu64 ") GROUP BY host, epoch, recording, segment "
 		 "HAVING b > 0",
 		 id, d->day);
-	str_addf(
-		&sum,
-		"INSERT INTO daily SELECT toDate(%" PRIu64 "), toUInt64(%" PRIu64 "), event_id, "
-		"owner, ctx, any(image), any(svma), vector, toUInt64(sum(x)) AS a, "
-		"toUInt64(sum(y)) AS b FROM (SELECT event_id, owner, ctx, image, svma, vector, "
-		"toInt64(n) AS x, toInt64(total) AS y FROM daily WHERE rollup_id = %" PRIu64
-		" UNION ALL SELECT event_id, owner, ctx, image, svma, vector, "
-		"if(batch IN (SELECT batch FROM rolled WHERE rollup_id = %" PRIu64
-		"), toInt64(n), -toInt64(n)) AS x, if(batch IN (SELECT batch FROM rolled WHERE "
-		"rollup_id = %" PRIu64 "), toInt64(total), -toInt64(total)) AS y FROM counts WHERE "
-		"day = toDate(%" PRIu64 ") AND (batch IN (SELECT batch FROM rolled WHERE rollup_id "
-		"= %" PRIu64 ")) != (batch IN (SELECT batch FROM rolled WHERE rollup_id = %" PRIu64
-		"))) GROUP BY event_id, owner, ctx, vector HAVING a != 0 OR b != 0",
-		d->day, id, base ? base->id : 0, id, id, d->day, id, base ? base->id : 0);
 	str_addf(&commit,
 		 "INSERT INTO rollups SELECT toDate(%" PRIu64 "), toUInt64(%" PRIu64
 		 "), toUInt64(count()) FROM rolled WHERE rollup_id = %" PRIu64,
 		 d->day, id, id);
 	rc = fleet_run(r->s, str_get(&note), err);
 	if (rc >= 0)
-		rc = fleet_run(r->s, str_get(&sum), err);
+		rc = sum_table(r, "daily", "event_id, owner, ctx, image, svma, vector",
+			       "event_id, owner, ctx, vector",
+			       "event_id, owner, ctx, any(image), any(svma), vector", d->day, id,
+			       old, err);
+	if (rc >= 0)
+		rc = sum_table(r, "daily_hosts", "host, event_id, owner, ctx, image, vector",
+			       "host, event_id, owner, ctx, vector",
+			       "host, event_id, owner, ctx, any(image), vector", d->day, id, old,
+			       err);
 	if (rc >= 0)
 		rc = fleet_run(r->s, str_get(&commit), err);
 	r->totals->n_days += rc >= 0;
@@ -179,7 +195,7 @@ static int list_unused(struct roller *r, const char *table, struct err *err)
 
 static int drop_unused(struct roller *r, struct err *err)
 {
-	static const char *const tables[] = {"rolled", "daily"};
+	static const char *const tables[] = {"rolled", "daily", "daily_hosts"};
 	int rc = 0;
 
 	for (size_t t = 0; t < n_elems(tables) && rc >= 0; t++) {
@@ -190,7 +206,7 @@ static int drop_unused(struct roller *r, struct err *err)
 						    tables[t], r->unused.v[i]);
 
 			rc = fleet_run(r->s, sql, err);
-			r->totals->n_dropped += t && rc >= 0;
+			r->totals->n_dropped += t == 1 && rc >= 0;
 		}
 	}
 	return rc;

@@ -73,6 +73,12 @@ static const struct native_col daily[DAILY_N] = {
 	{"n", "UInt64"},   {"total", "UInt64"},
 };
 
+static const struct native_col daily_hosts[DAILY_HOST_N] = {
+	{"day", "Date"},     {"rollup_id", "UInt64"}, {"host", "String"},  {"event_id", "UInt64"},
+	{"owner", "UInt64"}, {"ctx", "UInt64"},	      {"image", "UInt64"}, {"vector", "UInt64"},
+	{"n", "UInt64"},     {"total", "UInt64"},
+};
+
 static const struct native_col rolled[ROLLED_N] = {
 	{"day", "Date"},
 	{"rollup_id", "UInt64"},
@@ -105,6 +111,9 @@ const struct fleet_table fleet_tables[FLEET_N_TABLES] = {
 	[FLEET_VECTORS] = {"vectors", vectors, VECTOR_N, "ReplacingMergeTree ORDER BY id"},
 	[FLEET_DAILY] = {"daily", daily, DAILY_N,
 			 "MergeTree PARTITION BY rollup_id ORDER BY (event_id, owner, ctx)"},
+	[FLEET_DAILY_HOSTS] =
+		{"daily_hosts", daily_hosts, DAILY_HOST_N,
+		 "MergeTree PARTITION BY rollup_id ORDER BY (host, event_id, owner, ctx)"},
 	[FLEET_ROLLED] = {"rolled", rolled, ROLLED_N,
 			  "MergeTree PARTITION BY rollup_id ORDER BY (day, rollup_id, batch)"},
 	[FLEET_ROLLUPS] = {"rollups", rollups, ROLLUP_N, "MergeTree ORDER BY (day, rollup_id)"},

@@ -22,6 +22,7 @@ enum fleet_table_id {
 	FLEET_CONTAINERS,
 	FLEET_VECTORS,
 	FLEET_DAILY,
+	FLEET_DAILY_HOSTS,
 	FLEET_ROLLED,
 	FLEET_ROLLUPS, /* a row makes a rollup count */
 	FLEET_VERSION,
@@ -127,7 +128,7 @@ enum {
 enum { CONTAINER_COL_VERSION = CONTAINER_N_TEXTS, CONTAINER_N_COLS };
 enum { VECTOR_ID, VECTOR_KNOWN, VECTOR_VALUE, VECTOR_COUNTER, VECTOR_N };
 /* The server fills these itself (rollup.c). */
-enum { DAILY_N = 10, ROLLED_N = 3, ROLLUP_N = 3 };
+enum { DAILY_N = 10, DAILY_HOST_N = 10, ROLLED_N = 3, ROLLUP_N = 3 };
 
 /* Appends the statement that makes table T where it is not there. */
 void fleet_schema_table(struct str *s, enum fleet_table_id t);

@@ -79,6 +79,33 @@ static void emit_set(struct emit *e, const struct diff *d, const struct diff_vie
 	emit_text(e, "%c: %s\n", 'A' + k, line.v);
 }
 
+/* Says what was tested when it was not samples alone. */
+static void emit_hosts(struct emit *e, const struct diff *d, const struct diff_view *v)
+{
+	const struct set_hosts *h = &d->hosts;
+	struct json *j = emit_json(e);
+
+	if (h->test == HOSTS_NO_TEST)
+		return;
+	if (j) {
+		json_key(j, "hosts");
+		json_begin(j, '{');
+		json_add_str(j, "test", h->test == HOSTS_PAIRED ? "paired" : "welch");
+		json_add_u64(j, "a", h->n_in[0]);
+		json_add_u64(j, "b", h->n_in[1]);
+		json_add_u64(j, "both", h->n_pairs);
+		json_end(j, '}');
+	}
+	if (v->no_header)
+		return;
+	if (h->test == HOSTS_PAIRED)
+		emit_text(e, "p is over %u hosts, each with itself (Student's paired test)\n",
+			  h->n_pairs);
+	else
+		emit_text(e, "p is over hosts, %u of A and %u of B (Welch's test)\n", h->n_in[0],
+			  h->n_in[1]);
+}
+
 static void emit_header(struct emit *e, const struct diff *d, const struct diff_view *v)
 {
 	struct json *j = emit_json(e);
@@ -104,6 +131,7 @@ static void emit_header(struct emit *e, const struct diff *d, const struct diff_
 		emit_set(e, d, v, k);
 	if (j)
 		json_end(j, ']');
+	emit_hosts(e, d, v);
 	if (!v->no_header && v->unit)
 		emit_text(e, "per %s: A did %.6g, B did %.6g\n", v->unit, v->per[0], v->per[1]);
 	if (!v->no_header && d->set.is_metric)

@@ -52,7 +52,7 @@ def sums_answer_as_values_do():
     _, said = asked(s, "prof", "--by", "image", "--since", "2021-01-02 22:30")
     check(reads(said, "daily") and any("t >= toDateTime(" in x for x in said), said)
     _, said = asked(s, "prof", "--by", "host", "--epoch", "all")
-    check(not reads(said, "daily") and reads(said, "counts"), said)
+    check(reads(said, "daily_hosts") and not reads(said, "counts"), said)
     check(ship(s, "--again", "--rollup")["days"] == 0, "nothing is to be done")
     epoch(71, "late")
     week(73, 100)
@@ -65,7 +65,7 @@ def sums_answer_as_values_do():
     check(n_samples(s.db, "--until", "2021-01-01 12:00") == int(s.ask(
         "SELECT sum(n) FROM counts WHERE t <= '2021-01-01 12:00:00' AND batch IN (SELECT min(batch) FROM batches GROUP BY host, epoch, recording, segment)")), "half a day")
     check(ship(s, "--rollup")["days"] >= 3, "sums are made anew, of the sums there are")
-    check(n_samples(s.db, "--epoch", "all") == s.visible(), "of what counts")
+    check(n_samples(s.db, "--epoch", "all") == s.visible() == sum(rows(s.db, "host").values()), "of what counts")
     _, said = asked(s, "flame", "-o", "x.svg", "--epoch", "all")
     check(reads(said, "daily") and not reads(said, "counts"), said)
     s.kill()
@@ -101,10 +101,47 @@ def sums_that_nobody_finished():
         p.wait(120)
         if s.process.poll() is not None:
             s.start()
-        check(n_samples(s.db, "--epoch", "all") == s.visible(), "after kill %d" % i)
+        check(n_samples(s.db, "--epoch", "all") == s.visible() == sum(rows(s.db, "host").values()), "after kill %d" % i)
     note("%d kills, %s rollups" % (n_kills, s.ask("SELECT count() FROM rollups")))
     ship(s, "--rollup", "--again")
     same(s, "in the end")
+    s.kill()
+
+
+def hosts_are_observations():
+    """What differs between two weeks is tested over hosts: one host's burst is no change of the fleet, though its samples are many."""
+    s = Server()
+    # A and B: each host has 1000 samples in a day, of base, of new (more in B, on each host) and of burst (much more in B, on one host).
+    shares = [((40, 10), (58, 11)), ((42, 9), (60, 9)), ((38, 11), (61, 10)), ((41, 10), (57, 800)), ((39, 12), (59, 11)), ((40, 8), (62, 8))]
+    def day(n, hosts, which, db="db"):
+        for i in hosts:
+            new, burst = shares[i][which]
+            text = f"recording host{i} {1609459200 + n * 86400}\nmeta host{i} {1609459200 + n * 86400} 3600 server\nevent cycles 1000\nowner - - comm=server\n"
+            for name, samples in (("base", 1000 - new - burst), ("new", new), ("burst", burst)):
+                text += f"image file /usr/bin/{name}\nsample 2000 {samples}\n"
+            subprocess.run([MKDB, db], input=text, text=True, check=True)
+    day(0, range(6), 0)
+    day(7, range(6), 1)
+    ship(s, "--create", "--rollup")
+    def compared(a, b):
+        p = dwell("diff", "--json", "--all", "--by", "image", "--db", s.db, a, b)
+        check(p.returncode in (0, 1), p.stderr)
+        said = json.loads(p.stdout)
+        return said.get("hosts"), {os.path.basename(r["image"]): r["p"] for r in said["rows"]}
+    hosts, p = compared("until=20210102", "since=20210105")
+    check(hosts == {"test": "paired", "a": 6, "b": 6, "both": 6}, hosts)
+    # Student's p of the six differences of "new", by its density integrated: 9.9203e-06; of "burst" 0.36389.  Welch's of three and three: 6.1802e-04, 0.42338.  Holm triples the smallest of three.
+    check(abs(p["new"] - 3 * 9.9203e-06) < 1e-3 * 9.9203e-06 and p["burst"] > 0.36, p)
+    text = dwell("diff", "--by", "image", "--db", s.db, "until=20210102", "since=20210105").stdout
+    check("p is over 6 hosts, each with itself" in text and "new" in text and "burst" not in text, text)
+    day(14, range(3), 0)
+    day(14, range(3, 6), 1)
+    ship(s)
+    hosts, p = compared("since=20210112 host=host[0-2]", "since=20210112 host=host[3-5]")
+    check(hosts == {"test": "welch", "a": 3, "b": 3, "both": 0}, hosts)
+    check(abs(p["new"] - 3 * 6.1802e-04) < 1e-6 and p["burst"] > 0.3, p)
+    hosts, p = compared("since=20210112 host=host2", "since=20210112 host=host4")
+    check(hosts is None, "one host has no test over hosts")
     s.kill()
 
 
@@ -114,7 +151,7 @@ def old_sums_go():
     week()
     ship(s, "--create", "--rollup")
     for hours in 3, 2:
-        for table, rest in (("rolled", "batch"), ("daily", "event_id, owner, ctx, image, svma, vector, n, total"), ("rollups", "n_batches")):
+        for table, rest in (("rolled", "batch"), ("daily_hosts", "host, event_id, owner, ctx, image, vector, n, total"), ("daily", "event_id, owner, ctx, image, svma, vector, n, total"), ("rollups", "n_batches")):
             s.ask("INSERT INTO %s SELECT day, toUInt64(rollup_id - %d), %s FROM %s WHERE rollup_id > toUInt64(toUnixTimestamp(now()) - 3000) * %d" % (table, hours * 3600 * 2**32, rest, table, 2**32))
     same(s, "three sums")
     ship(s, "--rollup", "--again")
@@ -123,4 +160,4 @@ def old_sums_go():
     s.kill()
 
 
-run(sums_answer_as_values_do, sums_that_nobody_finished, old_sums_go)
+run(sums_answer_as_values_do, hosts_are_observations, sums_that_nobody_finished, old_sums_go)

@@ -110,15 +110,37 @@ static void test_row(const struct diff *d, const struct diff_opts *o, struct dif
 		r->p = p_of(&known, o);
 }
 
+/* What chance does to samples is only a part of what makes hosts differ: of the rows whose samples
+ * differ, those stay whose hosts do. */
+static void test_hosts_of_rows(struct diff *d, const struct diff_opts *o)
+{
+	const double work[] = {work_of(o, 0), work_of(o, 1)};
+	double *p = xcalloc(d->set.rows.n + 1, sizeof(*p));
+	bool *wanted = xcalloc(d->set.rows.n + 1, sizeof(*wanted));
+
+	set_hosts_init(&d->hosts, &d->set);
+	for (size_t i = 0; i < d->rows.n; i++)
+		wanted[i] = d->rows.v[i].p < o->alpha;
+	if (d->hosts.test != HOSTS_NO_TEST)
+		set_hosts_test(&d->hosts, &d->set, wanted, o->absolute, work, p);
+	for (size_t i = 0; i < d->rows.n && d->hosts.test != HOSTS_NO_TEST; i++)
+		if (wanted[i])
+			d->rows.v[i].p = fmax(d->rows.v[i].p, p[i]);
+	free(wanted);
+	free(p);
+}
+
 static void test_rows(struct diff *d, const struct diff_opts *o)
 {
 	double *p = xcalloc(d->rows.n + 1, sizeof(*p));
 
 	for (size_t i = 0; i < d->rows.n; i++) {
 		test_row(d, o, &d->rows.v[i]);
-		p[i] = d->rows.v[i].p;
-		d->n_tested += !isnan(p[i]);
+		d->n_tested += !isnan(d->rows.v[i].p);
 	}
+	test_hosts_of_rows(d, o);
+	for (size_t i = 0; i < d->rows.n; i++)
+		p[i] = d->rows.v[i].p;
 	holm_adjust(p, d->rows.n);
 	for (size_t i = 0; i < d->rows.n; i++) {
 		struct diff_row *r = &d->rows.v[i];
@@ -208,6 +230,7 @@ int diff_init(struct diff *d, struct source *a, struct source *b, const struct d
 
 void diff_release(struct diff *d)
 {
+	set_hosts_release(&d->hosts);
 	vec_release(&d->rows);
 	set_rows_release(&d->set);
 }

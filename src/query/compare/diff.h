@@ -4,6 +4,7 @@
 #ifndef QUERY_COMPARE_DIFF_H
 #define QUERY_COMPARE_DIFF_H
 
+#include "query/compare/hosts.h"
 #include "query/compare/set_rows.h"
 
 struct diff_opts {
@@ -31,6 +32,7 @@ struct diff {
 	struct set_rows set;	   /* the two */
 	VEC(struct diff_row) rows; /* by falling size of change */
 	size_t n_tested;
+	struct set_hosts hosts; /* of fleets */
 };
 
 /* Compares A with B, which must outlive D; see set_rows_init.  Rows of metrics and of events that

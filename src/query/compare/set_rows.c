@@ -384,7 +384,7 @@ static struct line_key key_of_line(struct common_rows *m, struct line_finder *f,
 static int add_side(struct common_rows *m, unsigned k, struct err *err)
 {
 	const struct scopes_opts so = {.level = m->r->level, .no_inline = true};
-	const struct set_side *side = &m->r->sides[k];
+	struct set_side *side = &m->r->sides[k];
 	struct query *q = side->q;
 	bool *used = xcalloc(q->profile->places.n + 1, sizeof(*used));
 	double *values = xcalloc(q->n_cols, sizeof(*values));
@@ -392,6 +392,8 @@ static int add_side(struct common_rows *m, unsigned k, struct err *err)
 	struct scopes scopes;
 	int rc;
 
+	side->row_of_place = arena_calloc(&m->r->arena, q->profile->places.n + 1, sizeof(uint32_t));
+	memset(side->row_of_place, 0xff, (q->profile->places.n + 1) * sizeof(uint32_t));
 	for (size_t i = 0; i < q->n_spots; i++)
 		used[q->spots[i].place] |= read_spot(side, &q->spots[i], values) &&
 					   common_image_is_wanted(m, k, q->spots[i].image);
@@ -414,6 +416,7 @@ static int add_side(struct common_rows *m, unsigned k, struct err *err)
 		r = common_row_find(m, k, sc, im, build, sc->kind == SCOPE_LINE ? &line : NULL);
 		read_spot(side, &q->spots[i], values);
 		add_values(m, r, k, values);
+		side->row_of_place[q->spots[i].place] = (uint32_t)(r - m->r->rows.v);
 	}
 	edited_lines_release(&finder.edited);
 	if (rc >= 0)

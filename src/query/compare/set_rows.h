@@ -11,13 +11,14 @@ struct set_side {
 	struct source *source;
 	struct query *q;		      /* of samples; NULL: values of contexts */
 	VEC(const struct estimate *) columns; /* of q; several only for periods of one event */
-	uint64_t n_samples; /* of the event, or in the sample set; idle time left out */
-	uint64_t n_open;    /* that may be in the sample set besides, or lack the counter */
-	uint64_t n_killed;  /* left out of the sample set as they were killed early */
-	double amount;	    /* what they stand for: counts of the event,
+	uint64_t n_samples;	/* of the event, or in the sample set; idle time left out */
+	uint64_t n_open;	/* that may be in the sample set besides, or lack the counter */
+	uint64_t n_killed;	/* left out of the sample set as they were killed early */
+	double amount;		/* what they stand for: counts of the event,
 			  * nanoseconds; of a ratio itself */
-	bool is_unknown;    /* the amount: no sample is known to count, and some may */
-	double n_effective; /* as many samples of equal weight would tell as much */
+	bool is_unknown;	/* the amount: no sample is known to count, and some may */
+	double n_effective;	/* as many samples of equal weight would tell as much */
+	uint32_t *row_of_place; /* by place: the number of its row, UINT32_MAX; not of lines */
 };
 
 struct set_row {
