@@ -111,14 +111,14 @@ def sums_that_nobody_finished():
 def hosts_are_observations():
     """What differs between two weeks is tested over hosts: one host's burst is no change of the fleet, though its samples are many."""
     s = Server()
-    # A and B: each host has 1000 samples in a day, of base, of new (more in B, on each host) and of burst (much more in B, on one host).
+    # A and B: each host has 10000 samples in a day; tens of them: of base, of new (more in B, on each host) and of burst (much more in B, on one host).
     shares = [((40, 10), (58, 11)), ((42, 9), (60, 9)), ((38, 11), (61, 10)), ((41, 10), (57, 800)), ((39, 12), (59, 11)), ((40, 8), (62, 8))]
     def day(n, hosts, which, db="db"):
         for i in hosts:
             new, burst = shares[i][which]
             text = f"recording host{i} {1609459200 + n * 86400}\nmeta host{i} {1609459200 + n * 86400} 3600 server\nevent cycles 1000\nowner - - comm=server\n"
             for name, samples in (("base", 1000 - new - burst), ("new", new), ("burst", burst)):
-                text += f"image file /usr/bin/{name}\nsample 2000 {samples}\n"
+                text += f"image file /usr/bin/{name}\nsample 2000 {10 * samples}\n"
             subprocess.run([MKDB, db], input=text, text=True, check=True)
     day(0, range(6), 0)
     day(7, range(6), 1)

@@ -25,8 +25,8 @@ struct set_hosts {
 void set_hosts_init(struct set_hosts *h, const struct set_rows *r);
 void set_hosts_release(struct set_hosts *h);
 
-/* Sets P[I] for each of the N rows I of R that WANTED marks: the probability that hosts whose shares
- * in the row are the same on average differ so much.  ABSOLUTE: not shares but amounts, for a unit
+/* Sets P[I] for each row I of R that WANTED marks: the probability that hosts whose shares in the
+ * row are the same on average differ so much.  ABSOLUTE: not shares but amounts, for a unit
  * of the WORK that each set did. */
 void set_hosts_test(const struct set_hosts *h, const struct set_rows *r, const bool *wanted,
 		    bool absolute, const double work[2], double *p);
