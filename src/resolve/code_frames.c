@@ -33,8 +33,7 @@
 #define MOST_CODE    ((size_t)2 << 20)	 /* of an image */
 #define MOST_SYMBOLS ((size_t)4 << 20)	 /* bytes of a table of them */
 #define MOST_STATES  4096		 /* different ones in a stretch */
-#define MANY	     512 /* bytes: more than what comes with every program; symbols are read */
-#define ALIGNMENT    16	 /* of functions: what compilers and assemblers choose */
+#define ALIGNMENT    16			 /* of functions: what compilers and assemblers choose */
 
 /* A register that belongs to the caller. */
 struct callers {
@@ -510,15 +509,13 @@ static size_t next_entry(const struct stretch *s, size_t off)
 	return end;
 }
 
-/* The next one that symbols tell of behind OFF, from the place of number *I on. */
-static size_t next_told(const struct stretch *s, size_t off, const code_entries *entries, size_t *i)
+/* The next one that symbols tell of behind OFF; s->n: none. */
+static size_t next_told(const struct stretch *s, size_t off, const code_entries *entries)
 {
-	for (; *i < entries->n; ++*i) {
-		const uint64_t at = entries->v[*i] - s->svma;
-
-		if (entries->v[*i] >= s->svma && at > off && (at >= s->n || s->at[at] == UNSEEN))
-			return at < s->n ? (size_t)at : s->n;
-	}
+	for (size_t i = lower_bound(k, 0, entries->n, entries->v[k] <= s->svma + off);
+	     i < entries->n && entries->v[i] - s->svma < s->n; i++)
+		if (s->at[entries->v[i] - s->svma] == UNSEEN)
+			return entries->v[i] - s->svma;
 	return s->n;
 }
 
@@ -558,26 +555,6 @@ static void put_rules(const struct stretch *s, unwind_put_fn *put, void *owner)
 	}
 }
 
-void code_frames_find(const uint8_t *code, size_t n_bytes, uint64_t svma,
-		      const code_entries *entries, unwind_put_fn *put, void *owner)
-{
-	struct stretch s = {.code = code, .n = n_bytes, .svma = svma};
-	size_t entry, told = lower_bound(i, 0, entries->n, entries->v[i] < svma);
-
-	s.at = xcalloc(n_bytes + 1, sizeof(*s.at));
-	s.steps = 4 * n_bytes;
-	ZydisDecoderInit(&s.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	for (entry = skip_padding(&s, 0); entry < s.n;)
-		entry = follow_function(&s, entry) ? next_entry(&s, entry)
-						   : next_told(&s, entry, entries, &told);
-	put_rules(&s, put, owner);
-	free(s.at);
-	vec_release(&s.states);
-	index_release(&s.by_state);
-	vec_release(&s.pending);
-	vec_release(&s.seen);
-}
-
 /* Adds the functions of a table of symbols. */
 static void read_entries(struct code_frames *c, const char *section)
 {
@@ -608,23 +585,41 @@ static int by_address(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void find_entries(struct code_frames *c)
+static const code_entries *find_entries(struct code_frames *c)
 {
 	if (c->has_entries)
-		return;
+		return &c->entries;
 	c->has_entries = true;
 	read_entries(c, ".symtab");
 	read_entries(c, ".dynsym");
 	if (c->entries.n)
 		qsort(c->entries.v, c->entries.n, sizeof(c->entries.v[0]), by_address);
+	return &c->entries;
+}
+
+void code_frames_find(const uint8_t *code, size_t n_bytes, uint64_t svma, struct code_frames *c,
+		      unwind_put_fn *put, void *owner)
+{
+	struct stretch s = {.code = code, .n = n_bytes, .svma = svma};
+
+	s.at = xcalloc(n_bytes + 1, sizeof(*s.at));
+	s.steps = 4 * n_bytes;
+	ZydisDecoderInit(&s.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	for (size_t entry = skip_padding(&s, 0); entry < s.n;)
+		entry = follow_function(&s, entry) ? next_entry(&s, entry)
+						   : next_told(&s, entry, find_entries(c));
+	put_rules(&s, put, owner);
+	free(s.at);
+	vec_release(&s.states);
+	index_release(&s.by_state);
+	vec_release(&s.pending);
+	vec_release(&s.seen);
 }
 
 /* Reads [OFF, END) of the file, code at SVMA. */
 static void read_part(struct code_frames *c, uint64_t svma, uint64_t off, uint64_t end,
 		      unwind_put_fn *put, void *owner)
 {
-	if (end - off >= MANY)
-		find_entries(c);
 	while (off < end) {
 		const size_t n = end - off < MOST_STRETCH ? (size_t)(end - off) : MOST_STRETCH;
 		_mem_ uint8_t *code = n <= c->left ? elf_file_load(c->f, off, n) : NULL;
@@ -634,7 +629,7 @@ static void read_part(struct code_frames *c, uint64_t svma, uint64_t off, uint64
 		c->left -= n;
 		sha256_add_u64(&c->seen, svma);
 		sha256_add(&c->seen, code, n);
-		code_frames_find(code, n, svma, &c->entries, put, owner);
+		code_frames_find(code, n, svma, c, put, owner);
 		off += n;
 		svma += n;
 	}

@@ -29,8 +29,9 @@ void code_frames_release(struct code_frames *c);
 
 /* Puts the rules of the N_BYTES of CODE, at SVMA, by ascending address: rule 0's where none is
  * known.  A function's are given when each of its ways out leaves the stack and the registers that
- * belong to its caller as they were when it began.  ENTRIES may be empty. */
-void code_frames_find(const uint8_t *code, size_t n_bytes, uint64_t svma,
-		      const code_entries *entries, unwind_put_fn *put, void *owner);
+ * belong to its caller as they were when it began.  C is asked where functions begin when that
+ * cannot be told. */
+void code_frames_find(const uint8_t *code, size_t n_bytes, uint64_t svma, struct code_frames *c,
+		      unwind_put_fn *put, void *owner);
 
 #endif

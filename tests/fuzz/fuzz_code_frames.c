@@ -48,13 +48,13 @@ static void put(void *owner, uint64_t svma, const struct unwind_rule *rule)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct last l = {SVMA, SVMA + n};
-	code_entries entries = {0};
+	struct code_frames c = {.has_entries = true};
 
 	if (!n)
 		return 0;
 	for (uint64_t i = 0; i < data[0]; i++)
-		vec_push(&entries, SVMA + i * i);
-	code_frames_find(data + 1, n - 1, SVMA, &entries, put, &l);
-	vec_release(&entries);
+		vec_push(&c.entries, SVMA + i * i);
+	code_frames_find(data + 1, n - 1, SVMA, &c, put, &l);
+	code_frames_release(&c);
 	return 0;
 }

@@ -68,7 +68,7 @@ static void take_rule(void *owner, uint64_t svma, const struct unwind_rule *rule
 
 static void judge_function(struct judge *j, const struct elf_file *f, uint64_t svma)
 {
-	static const code_entries none = {0};
+	struct code_frames none = {.has_entries = true};
 
 	for (uint32_t i = 0; i < f->n_segments; i++) {
 		const struct elf_segment *s = &f->segments[i];
@@ -191,10 +191,12 @@ static struct unwind_rule rule_at(const struct found *f, uint64_t off)
 
 static struct found find(const uint8_t *code, size_t n, const code_entries *told)
 {
-	static const code_entries none = {0};
+	struct code_frames c = {.has_entries = true};
 	struct found f = {0};
 
-	code_frames_find(code, n, SVMA, told ? told : &none, keep_rule, &f);
+	if (told)
+		c.entries = *told;
+	code_frames_find(code, n, SVMA, &c, keep_rule, &f);
 	return f;
 }
 
