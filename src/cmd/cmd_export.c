@@ -340,8 +340,8 @@ static int export_parse(struct cmd *c, struct export *x, const struct format **r
 	rc = cmd_parse(c,
 		       "--dcpi -o DIR [OPTIONS] [DB] [IMAGE...]\n"
 		       "--folded [-o FILE] [OPTIONS] [DB] [IMAGE...]\n"
-		       "--bb|--lcov [-o FILE] [--counts FILE] [OPTIONS] [DB] [IMAGE...]\n"
-		       "--pixie [-o FILE] [--counts FILE] [--conf LEVEL] [OPTIONS] [DB] [IMAGE]\n"
+		       "--bb|--lcov [-o FILE] [OPTIONS] [DB] [IMAGE...]\n"
+		       "--pixie [-o FILE] [OPTIONS] [DB] [IMAGE]\n"
 		       "--FORMAT -o FILE [OPTIONS] [DB] [IMAGE...]",
 		       table.v, false, &x->images);
 	vec_release(&table);

@@ -7,7 +7,8 @@ mkperf >perf.data <<-END
 	mmap 10 401000 1000 1000 $PWD/prog $(readelf -n prog | awk '/Build ID/ { print $3 }')
 	mmap 10 7f0000000000 2000 0 /usr/lib/gone.so 0123456789abcdef0123456789abcdef01234567
 	branches 10 10 10 401035 40102e:401035:m:7 401007:401020:p:3 0:0:-
-	branches 10 10 20 401035 40102e:401035:p:5 40102e:401035:p 7f0000001234:401007:-
+	branches 10 10 20 401035 40102e:401035:p:5 7f0000001234:401007:-
+	branches 10 10 30 401035 40102e:401035:p
 END
 dwell import --db db perf.data >log 2>&1
 dwell cat --branches --db db
