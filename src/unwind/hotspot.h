@@ -564,6 +564,15 @@ HOTSPOT_PART int hotspot_look(SCRIPT_ENV *env)
 	return 1;
 }
 
+/* Whether a virtual thread's outer frames are in the heap: HotSpot's return barrier is where they
+ * would be returned to.  It begins with mov n(%r15), %rsp (cpu/x86/stubGenerator_x86_64.cpp:
+ * generate_cont_thaw), and whatever lies on the stack behind it is of another time. */
+SCRIPT_STEP bool hotspot_is_barrier(SCRIPT_ENV *env, struct hotspot_walk *h)
+{
+	return h->kind == HOTSPOT_STUB && !h->is_exact && script_read(env, h->ip, h->code, 8, 16) &&
+	       (h->code[0] & 0xffffff) == 0xa78b49;
+}
+
 /* From the frame in H, whose blob was read, to its caller. */
 HOTSPOT_PART int hotspot_move(SCRIPT_ENV *env)
 {
@@ -580,7 +589,7 @@ HOTSPOT_PART int hotspot_move(SCRIPT_ENV *env)
 	if (h->kind == HOTSPOT_ADAPTER)
 		return hotspot_from_adapter(env, h);
 	/* C1's stubs take their caller's frame off, too, and nothing tells where. */
-	if (h->kind == HOTSPOT_THROWER && h->is_exact)
+	if ((h->kind == HOTSPOT_THROWER && h->is_exact) || hotspot_is_barrier(env, h))
 		return 0;
 	words = hotspot_blob_u32(h, l->frame_size);
 	if (words && words < 1 << 20 &&
