@@ -136,6 +136,7 @@ static void note_maps(pid_t pid)
 		fclose(f);
 }
 
+/* N branches, the oldest first; in the record it is the last. */
 static void put_sample(uint64_t ip, uint64_t time, uint64_t (*branches)[2], size_t n)
 {
 	struct wr *w = pd_begin(&out, PERFDATA_SAMPLE, PERFDATA_MODE_USER);
@@ -232,13 +233,13 @@ static void sample_branches(size_t n, size_t depth)
 	uint64_t branches[MAX_DEPTH][2];
 
 	for (size_t i = 0; i < n && taken.n >= depth; i++) {
-		const size_t newest = depth - 1 + random_below(taken.n - depth + 1);
+		const struct branch *oldest = &taken.v[random_below(taken.n - depth + 1)];
 
 		for (size_t k = 0; k < depth; k++) {
-			branches[k][0] = taken.v[newest - k].from;
-			branches[k][1] = taken.v[newest - k].to;
+			branches[k][0] = oldest[k].from;
+			branches[k][1] = oldest[k].to;
 		}
-		put_sample(branches[0][1], 1000 + i, branches, depth);
+		put_sample(oldest[depth - 1].to, 1000 + i, branches, depth);
 	}
 }
 

@@ -167,6 +167,7 @@ static int begin_recording(void *ctx, const struct perf_in_result *r, const char
 {
 	struct making *m = ctx;
 	const struct store_opts so = {.label = m->im->label,
+				      .cpu = r->cpu,
 				      .host = *r->host ? r->host : NULL,
 				      .clock_offset_ns = r->clock_offset_ns};
 	int rc = store_make(m->db, m->im->group, err);

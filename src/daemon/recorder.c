@@ -44,6 +44,7 @@ static int make_store(struct recorder *r, const struct recorder_opts *opts, stru
 	struct store_opts o = {
 		.host = profile_str(&r->sampling.profile, r->sampling.profile.meta.host),
 		.label = opts->collect.label,
+		.cpu = profile_str(&r->sampling.profile, r->sampling.profile.meta.cpu),
 		.clock_offset_ns = r->sampling.clock_offset_ns,
 		.job = job.name,
 	};

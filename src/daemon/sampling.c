@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "daemon/layouts.h"
 #include "daemon/readers.h"
+#include "machine/cpu_id.h"
 #include "resolve/elf_probe.h"
 #include "resolve/elf_unwind.h"
 #include "resolve/file_symbols.h"
@@ -41,7 +42,10 @@ static void add_meta(struct profile *p, const char *command)
 {
 	struct utsname u;
 
+	_mem_ char *cpu = cpu_id_read();
+
 	p->meta.command = profile_intern_str(p, command);
+	p->meta.cpu = profile_intern_str(p, cpu);
 	if (uname(&u) < 0)
 		return;
 	p->meta.host = profile_intern_str(p, u.nodename);

@@ -341,6 +341,7 @@ int service_make_epoch(struct service *v, const seq_ranges *known, struct err *e
 	struct store_opts o = {
 		.host = v->opts.host,
 		.label = v->opts.label,
+		.cpu = profile_str(&v->set->sampling.profile, v->set->sampling.profile.meta.cpu),
 		.clock_offset_ns = v->set->sampling.clock_offset_ns,
 		.log = v->set->number,
 		.ranges = known->v,

@@ -602,6 +602,7 @@ static void merge_meta(struct profile *dst, const struct profile *src)
 	FIRST(kernel);
 	FIRST(engine);
 	FIRST(command);
+	FIRST(cpu);
 #undef FIRST
 	if (from->start_wall_ns && (!to->start_wall_ns || from->start_wall_ns < to->start_wall_ns))
 		to->start_wall_ns = from->start_wall_ns;

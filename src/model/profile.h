@@ -228,6 +228,7 @@ static inline bool value_counts(const struct value *v)
 /* One recording's or machine's facts; the first one merged wins for the strings. */
 struct profile_meta {
 	string_id host, platform, kernel, engine, command;
+	string_id cpu; /* machine/cpu_id.h; stored in the MANIFEST alone */
 	uint64_t start_wall_ns,
 		end_wall_ns; /* since 1970; 0 unknown; merged: earliest and latest */
 	uint32_t n_cpus;

@@ -528,6 +528,7 @@ int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profi
 	perf_in_add_meta(&in);
 	perf_in_add_notes(&in, &st);
 	ret->host = xstrdup(in.pd.host ? in.pd.host : "");
+	ret->cpu = xstrdup(in.pd.cpu_id ? in.pd.cpu_id : "");
 	ret->n_bytes = st.n_bytes;
 	ret->clock_offset_ns = in.clock_offset_ns;
 	ret->most_bytes = st.most_waiting;
@@ -539,6 +540,7 @@ int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profi
 void perf_in_result_release(struct perf_in_result *r)
 {
 	free(r->host);
+	free(r->cpu);
 	str_release(&r->notes);
 	*r = (struct perf_in_result){0};
 }

@@ -35,6 +35,7 @@ struct perf_in_opts {
 
 struct perf_in_result {
 	char *host; /* as the file names it; "" when it does not */
+	char *cpu;  /* machine/cpu_id.h; "" when it does not tell */
 	uint64_t n_samples, n_lost;
 	uint64_t n_unknown;	 /* samples nobody could attribute to an image */
 	uint64_t n_bytes;	 /* of records, decompressed */

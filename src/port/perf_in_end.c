@@ -34,6 +34,8 @@ void perf_in_add_meta(struct perf_in *in)
 		m->kernel = intern(p, in->pd.release);
 	if (!m->engine)
 		m->engine = intern(p, engine);
+	if (!m->cpu)
+		m->cpu = intern(p, in->pd.cpu_id);
 	if (!m->command)
 		m->command = intern(p, in->pd.command);
 	if (in->pd.n_cpus > m->n_cpus)

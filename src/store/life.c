@@ -366,6 +366,7 @@ static int create_recording(struct store *s, int epochs_fd, const char *host, co
 	if (rc == 0) {
 		first.host = arena_strdup(&first.arena, host);
 		first.label = arena_strdup(&first.arena, o->label ? o->label : "");
+		first.cpu = arena_strdup(&first.arena, o->cpu ? o->cpu : "");
 		first.job = arena_strdup(&first.arena, job);
 		first.state = arena_strdup(&first.arena, STATE_RECORDING);
 		first.recording = random_number();

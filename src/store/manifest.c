@@ -141,6 +141,8 @@ void manifest_format(const struct manifest *m, struct str *out)
 	put_str(&j, "host", m->host);
 	put_str(&j, "label", m->label);
 	put_str(&j, "state", m->state);
+	if (m->cpu && *m->cpu)
+		put_str(&j, "cpu", m->cpu);
 	if (m->job && *m->job)
 		put_str(&j, "job", m->job);
 	json_key(&j, "clock_offset_ns");
@@ -448,6 +450,7 @@ static int parse_root(struct manifest *m, const json_t *root, struct err *err)
 	m->host = get_str(&p, root, "host");
 	m->label = get_str(&p, root, "label");
 	m->state = get_str(&p, root, "state");
+	m->cpu = json_object_get(root, "cpu") ? get_str(&p, root, "cpu") : "";
 	m->job = json_object_get(root, "job") ? get_str(&p, root, "job") : "";
 	offset = json_object_get(root, "clock_offset_ns");
 	m->clock_offset_ns = json_integer_value(offset);
@@ -520,6 +523,7 @@ void manifest_copy(struct manifest *to, const struct manifest *from)
 	};
 	to->host = arena_strdup(&to->arena, from->host);
 	to->label = arena_strdup(&to->arena, from->label);
+	to->cpu = arena_strdup(&to->arena, from->cpu ? from->cpu : "");
 	to->job = arena_strdup(&to->arena, from->job ? from->job : "");
 	to->state = arena_strdup(&to->arena, from->state);
 	vec_each (s, &from->segments) {

@@ -39,6 +39,7 @@ struct manifest_log {
 struct manifest {
 	struct arena arena; /* all strings */
 	const char *host, *label, *state;
+	const char *cpu; /* of the machine (machine/cpu_id.h); "": not known */
 	const char *job; /* that the recording is a part of; "" for none */
 	int64_t clock_offset_ns;
 	uint64_t generation; /* one more with every MANIFEST of this recording */

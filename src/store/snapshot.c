@@ -177,6 +177,8 @@ int snapshot_load(const struct snapshot *s, bool journal_only, struct profile *i
 	struct journal_record rec;
 	int rc = 0;
 
+	if (s->manifest.cpu && *s->manifest.cpu && !into->meta.cpu)
+		into->meta.cpu = profile_intern_str(into, s->manifest.cpu);
 	for (size_t i = 0; i < s->maps.n && !journal_only; i++) {
 		rc = snapshot_load_segment(s, i, into, sink, err);
 		if (rc < 0)

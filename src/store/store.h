@@ -60,6 +60,7 @@ struct store;
 struct store_opts {
 	const char *host;	 /* NULL: this machine's name */
 	const char *label;	 /* NULL: none */
+	const char *cpu;	 /* of the machine that was recorded (machine/cpu_id.h) */
 	const char *job;	 /* that the recording is a part of (job.c); NULL: none */
 	bool job_is_series;	 /* it goes on with the last recordings called so, or begins anew */
 	uint64_t job_gap_ns;	 /* since their end, at most */

@@ -3,6 +3,7 @@
  *
  * One line a record; numbers are decimal but for addresses and build-ids.
  *   host NAME                                 a section; before `finish` of a file
+ *   cpu ID                                    a section: what CPU, as perf writes it
  *   event PERIOD [chains|branches|memory]            a software clock; the first line
  *   freq HZ [chains]                          the same, with periods that vary
  *   period N                                  of the samples that follow
@@ -216,6 +217,8 @@ static void put(char **words, int n)
 
 	if (strcmp(what, "host") == 0) {
 		pd_string(&f, &f.sections[HOSTNAME], words[1]);
+	} else if (strcmp(what, "cpu") == 0) {
+		pd_string(&f, &f.sections[PERFDATA_F_CPUID], words[1]);
 	} else if (strcmp(what, "event") == 0 || strcmp(what, "freq") == 0) {
 		put_event(words, n);
 	} else if (strcmp(what, "period") == 0) {

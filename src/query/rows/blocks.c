@@ -15,6 +15,7 @@
 #include "base/lower_bound.h"
 #include "model/fact.h"
 #include "query/samples/branch_rows.h"
+#include "resolve/flow_fit.h"
 
 struct blocks_maker {
 	struct query *q;
@@ -110,15 +111,26 @@ static bool is_retired(const struct query *q, const struct value *v)
 	       samples_instructions(p, v->event);
 }
 
-static struct block_count retired_count(double samples, double executions)
+/* Fits counts to samples in blocks.  A sample stands for the mean weight over the instructions of
+ * its block, also where there was none. */
+static void fit_retired(struct blocks_maker *m, const double *weights, const double *samples)
 {
-	const double error = samples > 0 ? 2 / sqrt(samples) : INFINITY;
+	const size_t n = m->flow.blocks.n;
+	_mem_ struct flow_measure *measures = xcalloc(n + 1, sizeof(*measures));
+	double weight = 0, sum = 0;
 
-	if (samples <= 0)
-		return (struct block_count){0, COUNT_UNKNOWN};
-	return (struct block_count){executions, error <= 0.05  ? COUNT_HIGH
-						: error <= 0.2 ? COUNT_MEDIUM
-							       : COUNT_LOW};
+	for (size_t b = 0; b < n; b++) {
+		weight += weights[b];
+		sum += samples[b];
+	}
+	for (size_t b = 0; b < n; b++) {
+		const double insns = m->flow.blocks.v[b].n_insns;
+
+		measures[b] = (struct flow_measure){.n = insns > 0 ? weights[b] / insns : 0,
+						    .c = insns > 0 ? weight / sum / insns : 1,
+						    .is_known = insns > 0};
+	}
+	flow_fit(&m->flow, measures, m->counts);
 }
 
 static bool count_retired(struct blocks_maker *m)
@@ -142,9 +154,7 @@ static bool count_retired(struct blocks_maker *m)
 	}
 	if (!m->ret->n_basis)
 		return false;
-	for (size_t b = 0; b < m->flow.blocks.n; b++)
-		m->counts[b] = retired_count(samples[b], weights[b] / m->flow.blocks.v[b].n_insns);
-	block_counts_fill(&m->flow, m->counts);
+	fit_retired(m, weights, samples);
 	return true;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/lower_bound.h"
+#include "machine/cpu_id.h"
 #include "query/rows/calc_impl.h"
 #include "query/samples/branch_rows.h"
 
@@ -289,13 +290,31 @@ static void set_best(struct calc *c, struct calc_block *b, const struct mca_bloc
 	b->best = (b->repeats ? sum : model->apart) * b->executions;
 }
 
+/* Sets O's CPU to the one that was recorded, when that is another than this machine's. */
+static int choose_cpu(const char *recorded, struct best_case_opts *o, struct err *err)
+{
+	_mem_ char *own = cpu_id_read();
+
+	if (o->cpu || !*recorded || strcmp(recorded, own) == 0)
+		return 0;
+	o->cpu = cpu_id_llvm(recorded);
+	return o->cpu ? 0
+		      : err_set(err, -ENOTSUP,
+				"the CPU that was recorded, %s, has no name of LLVM's here; --mcpu "
+				"names one",
+				recorded);
+}
+
 static void find_model(struct calc_maker *m, const struct best_case_opts *o)
 {
+	const struct profile *p = m->l->code.q->profile;
 	struct best_case_code code = {.machine = m->machine};
+	struct best_case_opts opts = *o;
 	_vec_ block_numbers numbers = {0};
 
 	list_code(m, &code, &numbers);
-	if (best_case_find(&code, o, &m->ret->model, &m->ret->why_no_model) >= 0) {
+	if (choose_cpu(profile_str(p, p->meta.cpu), &opts, &m->ret->why_no_model) >= 0 &&
+	    best_case_find(&code, &opts, &m->ret->model, &m->ret->why_no_model) >= 0) {
 		m->ret->has_model = true;
 		for (size_t i = 0; i < numbers.n; i++)
 			set_best(m->ret, &m->ret->blocks.v[numbers.v[i]],
