@@ -18,7 +18,6 @@
  * What is none, or is data, does not come to returns that fit, and then nothing is said of it. */
 #include "resolve/code_frames.h"
 
-#include <Zydis/Zydis.h>
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +27,7 @@
 #include "base/hash.h"
 #include "base/lower_bound.h"
 #include "base/rd.h"
+#include "resolve/code_state.h"
 
 #define MOST_STRETCH ((size_t)512 << 10) /* bytes of code that are looked at together */
 #define MOST_CODE    ((size_t)2 << 20)	 /* of an image */
@@ -35,29 +35,11 @@
 #define MOST_STATES  4096		 /* different ones in a stretch */
 #define ALIGNMENT    16			 /* of functions: what compilers and assemblers choose */
 
-/* A register that belongs to the caller. */
-struct callers {
-	int at; /* its value is at CFA + AT; 0: nowhere */
-	bool is_changed;
-};
-
-/* What holds before an instruction. */
-struct frame_state {
-	int up;	     /* CFA - rsp */
-	int fp_up;   /* CFA - rbp */
-	int copy_up; /* CFA - register COPY */
-	bool knows_sp, knows_fp;
-	ZydisRegister copy; /* of rsp; 0: none */
-	struct callers fp, bx;
-};
-
-static const struct frame_state at_entry = {.up = 8, .knows_sp = true};
-
 enum mark { UNSEEN, INSIDE, FIRST_STATE };
 
 struct pending {
 	size_t off;
-	struct frame_state state;
+	struct code_state state;
 };
 
 struct stretch {
@@ -67,234 +49,16 @@ struct stretch {
 	ZydisDecoder decoder;
 	uint16_t *at; /* of each byte: UNSEEN, INSIDE an instruction, FIRST_STATE + number */
 	size_t steps; /* that may still be made */
-	VEC(struct frame_state) states; /* as only_known has them */
+	VEC(struct code_state) states; /* as code_state_known has them */
 	struct index by_state;
 	VEC(struct pending) pending;
 	VEC(size_t) seen; /* instructions of the function that is followed */
-};
-
-struct instruction {
-	ZydisDecodedInstruction in;
-	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 };
 
 static bool code_decode(const struct stretch *s, size_t off, struct instruction *ret)
 {
 	return ZYAN_SUCCESS(
 		ZydisDecoderDecodeFull(&s->decoder, s->code + off, s->n - off, &ret->in, ret->op));
-}
-
-/* --- what an instruction does --- */
-
-static bool is_register(const ZydisDecodedOperand *op, ZydisRegister r)
-{
-	return op->type == ZYDIS_OPERAND_TYPE_REGISTER && op->reg.value == r;
-}
-
-static ZydisRegister whole_register(const ZydisDecodedOperand *op)
-{
-	return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, op->reg.value);
-}
-
-/* The state's knowledge of register R in *RET, which is CFA - R. */
-static bool distance_of(const struct frame_state *f, ZydisRegister r, int *ret)
-{
-	if (r == ZYDIS_REGISTER_RSP && f->knows_sp)
-		*ret = f->up;
-	else if (r == ZYDIS_REGISTER_RBP && f->knows_fp)
-		*ret = f->fp_up;
-	else if (f->copy && r == f->copy)
-		*ret = f->copy_up;
-	else
-		return false;
-	return true;
-}
-
-/* Whether OP is the memory at a known place, at CFA + *RET. */
-static bool is_in_frame(const struct frame_state *f, const ZydisDecodedOperand *op, int *ret)
-{
-	int up;
-
-	if (op->type != ZYDIS_OPERAND_TYPE_MEMORY || op->mem.index != ZYDIS_REGISTER_NONE ||
-	    op->mem.segment == ZYDIS_REGISTER_FS || op->mem.segment == ZYDIS_REGISTER_GS ||
-	    !distance_of(f, op->mem.base, &up) || llabs(op->mem.disp.value) > INT32_MAX / 4)
-		return false;
-	*ret = (int)op->mem.disp.value - up;
-	return true;
-}
-
-static struct callers *callers_of(struct frame_state *f, ZydisRegister r)
-{
-	return r == ZYDIS_REGISTER_RBP ? &f->fp : r == ZYDIS_REGISTER_RBX ? &f->bx : NULL;
-}
-
-/* Register R has a new value, of which nothing is known. */
-static void lose(struct frame_state *f, ZydisRegister r)
-{
-	struct callers *c = callers_of(f, r);
-
-	if (c)
-		c->is_changed = true;
-	if (r == ZYDIS_REGISTER_RBP)
-		f->knows_fp = false;
-	if (r == ZYDIS_REGISTER_RSP)
-		f->knows_sp = false;
-	if (r == f->copy)
-		f->copy = ZYDIS_REGISTER_NONE;
-}
-
-/* Register R becomes CFA - UP. */
-static void know(struct frame_state *f, ZydisRegister r, int up)
-{
-	lose(f, r);
-	if (r == ZYDIS_REGISTER_RSP) {
-		f->up = up;
-		f->knows_sp = true;
-	} else if (r == ZYDIS_REGISTER_RBP) {
-		f->fp_up = up;
-		f->knows_fp = true;
-	} else if (r != ZYDIS_REGISTER_RBX) {
-		f->copy = r;
-		f->copy_up = up;
-	}
-}
-
-/* The value of register R is stored at CFA + AT. */
-static void store(struct frame_state *f, ZydisRegister r, int at)
-{
-	struct callers *c = callers_of(f, r);
-
-	if (f->fp.at == at)
-		f->fp.at = 0;
-	if (f->bx.at == at)
-		f->bx.at = 0;
-	if (c && !c->is_changed && at < 0)
-		c->at = at;
-}
-
-/* Register R is loaded from CFA + AT. */
-static void load(struct frame_state *f, ZydisRegister r, int at)
-{
-	struct callers *c = callers_of(f, r);
-	bool is_back = c && c->at == at;
-
-	lose(f, r);
-	if (is_back)
-		*c = (struct callers){0};
-}
-
-static void push(struct frame_state *f, const ZydisDecodedOperand *op)
-{
-	f->up += 8;
-	if (f->knows_sp)
-		store(f,
-		      op && op->type == ZYDIS_OPERAND_TYPE_REGISTER ? op->reg.value
-								    : ZYDIS_REGISTER_NONE,
-		      -f->up);
-}
-
-static void pop(struct frame_state *f, const ZydisDecodedOperand *op)
-{
-	if (op && op->type == ZYDIS_OPERAND_TYPE_REGISTER) {
-		if (f->knows_sp)
-			load(f, op->reg.value, -f->up);
-		else
-			lose(f, op->reg.value);
-	}
-	f->up -= 8;
-}
-
-/* rsp plus a number; AND and others that round it lose it. */
-static bool adds_to_sp(const struct instruction *i, int *ret)
-{
-	const bool subtracts = i->in.mnemonic == ZYDIS_MNEMONIC_SUB;
-
-	if ((i->in.mnemonic != ZYDIS_MNEMONIC_ADD && !subtracts) ||
-	    !is_register(&i->op[0], ZYDIS_REGISTER_RSP) ||
-	    i->op[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE ||
-	    llabs(i->op[1].imm.value.s) > INT32_MAX / 4)
-		return false;
-	*ret = (int)(subtracts ? -i->op[1].imm.value.s : i->op[1].imm.value.s);
-	return true;
-}
-
-/* Moves between registers, to and from the frame; false: it is none whose result is known. */
-static bool step_move(struct frame_state *f, const struct instruction *i)
-{
-	const ZydisDecodedOperand *to = &i->op[0], *from = &i->op[1];
-	int n;
-
-	if (i->in.mnemonic == ZYDIS_MNEMONIC_LEA && i->in.operand_width == 64) {
-		ZydisDecodedOperand place = *from;
-
-		place.type = ZYDIS_OPERAND_TYPE_MEMORY;
-		if (!is_in_frame(f, &place, &n))
-			return false;
-		know(f, to->reg.value, -n);
-		return true;
-	}
-	if (i->in.mnemonic != ZYDIS_MNEMONIC_MOV || i->in.operand_width != 64)
-		return false;
-	if (to->type == ZYDIS_OPERAND_TYPE_REGISTER && from->type == ZYDIS_OPERAND_TYPE_REGISTER) {
-		if (!distance_of(f, from->reg.value, &n))
-			return false;
-		know(f, to->reg.value, n);
-		return true;
-	}
-	if (from->type == ZYDIS_OPERAND_TYPE_REGISTER && is_in_frame(f, to, &n)) {
-		store(f, from->reg.value, n);
-		return true;
-	}
-	if (to->type == ZYDIS_OPERAND_TYPE_REGISTER && is_in_frame(f, from, &n)) {
-		load(f, to->reg.value, n);
-		return true;
-	}
-	return false;
-}
-
-/* F after instruction I. */
-static void code_step(struct frame_state *f, const struct instruction *i)
-{
-	int n;
-
-	switch (i->in.mnemonic) {
-	case ZYDIS_MNEMONIC_PUSH:
-	case ZYDIS_MNEMONIC_PUSHFQ:
-		if (i->in.operand_width != 64)
-			break;
-		push(f, i->in.mnemonic == ZYDIS_MNEMONIC_PUSH ? &i->op[0] : NULL);
-		return;
-	case ZYDIS_MNEMONIC_POP:
-	case ZYDIS_MNEMONIC_POPFQ:
-		if (i->in.operand_width != 64)
-			break;
-		pop(f, i->in.mnemonic == ZYDIS_MNEMONIC_POP ? &i->op[0] : NULL);
-		return;
-	case ZYDIS_MNEMONIC_LEAVE:
-		f->knows_sp = f->knows_fp;
-		f->up = f->fp_up;
-		if (f->knows_sp)
-			load(f, ZYDIS_REGISTER_RBP, -f->up);
-		else
-			lose(f, ZYDIS_REGISTER_RBP);
-		f->up -= 8;
-		return;
-	case ZYDIS_MNEMONIC_CALL:
-		f->copy = ZYDIS_REGISTER_NONE;
-		return;
-	default:
-		break;
-	}
-	if (adds_to_sp(i, &n)) {
-		f->up -= n;
-		return;
-	}
-	if (step_move(f, i))
-		return;
-	for (unsigned k = 0; k < i->in.operand_count; k++)
-		if (i->op[k].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-		    i->op[k].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
-			lose(f, whole_register(&i->op[k]));
 }
 
 /* --- following a function --- */
@@ -311,29 +75,6 @@ static bool is_trampoline(const struct stretch *s, size_t off)
 	       (s->n - off >= sizeof(eax) && memcmp(code, eax, sizeof(eax)) == 0);
 }
 
-/* Is all as the caller left it? */
-static bool is_as_at_entry(const struct frame_state *f)
-{
-	return f->knows_sp && f->up == at_entry.up && !f->fp.is_changed && !f->bx.is_changed;
-}
-
-/* What F says of the caller, with zeros for what it does not know. */
-static struct frame_state only_known(const struct frame_state *f)
-{
-	struct frame_state ret;
-
-	memset(&ret, 0, sizeof(ret)); /* compared by its bytes */
-	ret.knows_sp = f->knows_sp;
-	ret.knows_fp = f->knows_fp;
-	ret.up = f->knows_sp ? f->up : 0;
-	ret.fp_up = f->knows_fp ? f->fp_up : 0;
-	ret.fp.at = f->fp.at;
-	ret.bx.at = f->bx.at;
-	ret.fp.is_changed = !f->fp.at && f->fp.is_changed;
-	ret.bx.is_changed = !f->bx.at && f->bx.is_changed;
-	return ret;
-}
-
 static bool is_state(const void *owner, uint32_t i, const void *key)
 {
 	const struct stretch *s = owner;
@@ -342,9 +83,9 @@ static bool is_state(const void *owner, uint32_t i, const void *key)
 }
 
 /* The number of what F says, plus FIRST_STATE; 0: there are too many. */
-static uint16_t intern_state(struct stretch *s, const struct frame_state *f)
+static uint16_t intern_state(struct stretch *s, const struct code_state *f)
 {
-	const struct frame_state known = only_known(f);
+	const struct code_state known = code_state_known(f);
 	const uint64_t hash = hash_bytes(&known, sizeof(known));
 	uint32_t i = index_find(&s->by_state, hash, is_state, s, &known);
 
@@ -359,7 +100,7 @@ static uint16_t intern_state(struct stretch *s, const struct frame_state *f)
 }
 
 /* Marks the instruction of N bytes at OFF, before which F holds; false: that cannot be. */
-static bool code_mark(struct stretch *s, size_t off, size_t n, const struct frame_state *f)
+static bool code_mark(struct stretch *s, size_t off, size_t n, const struct code_state *f)
 {
 	const uint16_t state = intern_state(s, f);
 
@@ -376,10 +117,10 @@ static bool code_mark(struct stretch *s, size_t off, size_t n, const struct fram
 }
 
 /* Goes on at TARGET, too; to code outside the function only as a call in its last place does. */
-static bool code_branch(struct stretch *s, uint64_t target, const struct frame_state *f)
+static bool code_branch(struct stretch *s, uint64_t target, const struct code_state *f)
 {
 	if (target - s->svma >= s->n)
-		return is_as_at_entry(f);
+		return code_state_is_entry(f);
 	vec_push(&s->pending, (struct pending){target - s->svma, *f});
 	return true;
 }
@@ -410,16 +151,12 @@ static bool is_next_function(const struct stretch *s, size_t off)
 
 	if (at == s->n || (s->svma + at) % ALIGNMENT != 0)
 		return at == s->n;
-	return at > off ||
-	       (code_decode(s, at, &i) &&
-		(i.in.mnemonic == ZYDIS_MNEMONIC_PUSH || i.in.mnemonic == ZYDIS_MNEMONIC_ENDBR64 ||
-		 (i.in.mnemonic == ZYDIS_MNEMONIC_SUB &&
-		  is_register(&i.op[0], ZYDIS_REGISTER_RSP))));
+	return at > off || (code_decode(s, at, &i) && instruction_begins(&i));
 }
 
 /* Follows the code from OFF to the next place where nothing follows.  *ENDS: it came to a return,
  * and that was as it must be. */
-static bool follow(struct stretch *s, size_t off, struct frame_state f, bool *ends)
+static bool follow(struct stretch *s, size_t off, struct code_state f, bool *ends)
 {
 	struct instruction i;
 	uint64_t target;
@@ -433,11 +170,11 @@ static bool follow(struct stretch *s, size_t off, struct frame_state f, bool *en
 		switch (i.in.meta.category) {
 		case ZYDIS_CATEGORY_RET:
 			*ends = true;
-			return is_as_at_entry(&f);
+			return code_state_is_entry(&f);
 		case ZYDIS_CATEGORY_UNCOND_BR:
 		case ZYDIS_CATEGORY_COND_BR:
 			if (i.op[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
-				return is_as_at_entry(&f); /* a call in the last place */
+				return code_state_is_entry(&f); /* a call in the last place */
 			if (ZYAN_FAILED(ZydisCalcAbsoluteAddress(&i.in, &i.op[0], s->svma + off,
 								 &target)) ||
 			    !code_branch(s, target, &f))
@@ -449,8 +186,8 @@ static bool follow(struct stretch *s, size_t off, struct frame_state f, bool *en
 			if (i.in.mnemonic == ZYDIS_MNEMONIC_UD2 ||
 			    i.in.mnemonic == ZYDIS_MNEMONIC_HLT)
 				return true;
-			code_step(&f, &i);
-			if (f.knows_sp && f.up < at_entry.up) /* the return address is gone */
+			code_state_step(&f, &i);
+			if (code_state_is_beyond(&f))
 				return false;
 			if (i.in.mnemonic == ZYDIS_MNEMONIC_CALL &&
 			    is_next_function(s, off + i.in.length))
@@ -475,7 +212,7 @@ static bool follow_function(struct stretch *s, size_t entry)
 	bool ends = false, fits = true;
 
 	s->seen.n = s->pending.n = 0;
-	vec_push(&s->pending, (struct pending){entry, at_entry});
+	vec_push(&s->pending, (struct pending){entry, CODE_AT_ENTRY});
 	while (fits && s->pending.n) {
 		struct pending p = s->pending.v[--s->pending.n];
 
@@ -519,24 +256,6 @@ static size_t next_told(const struct stretch *s, size_t off, const code_entries 
 	return s->n;
 }
 
-static struct unwind_rule rule_of_state(const struct frame_state *f)
-{
-	struct unwind_rule rule = {.ra = UNWIND_RA_SAVED, .ra_at = -1};
-	const struct callers *from[] = {&f->fp, &f->bx};
-	short *to[] = {&rule.fp_at, &rule.bx_at};
-
-	if (!f->knows_sp && !f->knows_fp)
-		return (struct unwind_rule){0};
-	rule.cfa = f->knows_sp ? UNWIND_CFA_SP : UNWIND_CFA_FP;
-	rule.cfa_off = f->knows_sp ? f->up : f->fp_up;
-	for (int i = 0; i < 2; i++) {
-		*to[i] = from[i]->is_changed ? UNWIND_LOST : UNWIND_SAME;
-		if (from[i]->at % 8 == 0 && from[i]->at < 0 && from[i]->at / 8 > -UNWIND_LOST)
-			*to[i] = (short)(from[i]->at / 8);
-	}
-	return rule;
-}
-
 static void put_rules(const struct stretch *s, unwind_put_fn *put, void *owner)
 {
 	static const struct unwind_rule none = {0};
@@ -546,7 +265,7 @@ static void put_rules(const struct stretch *s, unwind_put_fn *put, void *owner)
 			put(owner, s->svma + i, &none);
 		} else if (s->at[i] >= FIRST_STATE) {
 			const struct unwind_rule rule =
-				rule_of_state(&s->states.v[s->at[i] - FIRST_STATE]);
+				code_state_rule(&s->states.v[s->at[i] - FIRST_STATE]);
 
 			put(owner, s->svma + i, &rule);
 		} else if (s->at[i] == UNSEEN && i && s->at[i - 1] != UNSEEN) {
