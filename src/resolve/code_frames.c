@@ -33,6 +33,7 @@
 #define MOST_CODE    ((size_t)2 << 20)	 /* of an image */
 #define MOST_SYMBOLS ((size_t)4 << 20)	 /* bytes of a table of them */
 #define MOST_STATES  4096		 /* different ones in a stretch */
+#define MOST_PADDING 64			 /* bytes; more is no code */
 #define ALIGNMENT    16			 /* of functions: what compilers and assemblers choose */
 
 enum mark { UNSEEN, INSIDE, FIRST_STATE };
@@ -125,12 +126,12 @@ static bool code_branch(struct stretch *s, uint64_t target, const struct code_st
 	return true;
 }
 
-/* The first byte at or behind OFF that is no padding. */
-static size_t skip_padding(const struct stretch *s, size_t off)
+/* The first byte from OFF to END that is no padding; END: all are. */
+static size_t skip_padding(const struct stretch *s, size_t off, size_t end)
 {
 	struct instruction i;
 
-	while (off < s->n && s->at[off] == UNSEEN) {
+	while (off < end && s->at[off] == UNSEEN) {
 		if (s->code[off] == 0 || s->code[off] == 0xcc) {
 			off++;
 			continue;
@@ -139,18 +140,19 @@ static size_t skip_padding(const struct stretch *s, size_t off)
 			break;
 		off += i.in.length;
 	}
-	return off;
+	return off < end ? off : end;
 }
 
 /* Whether a function seems to begin at OFF or behind padding there.  If so, the call before it does
  * not return. */
 static bool is_next_function(const struct stretch *s, size_t off)
 {
-	const size_t at = skip_padding(s, off);
+	const size_t end = s->n - off < MOST_PADDING ? s->n : off + MOST_PADDING;
+	const size_t at = skip_padding(s, off, end);
 	struct instruction i;
 
-	if (at == s->n || (s->svma + at) % ALIGNMENT != 0)
-		return at == s->n;
+	if (at == end || (s->svma + at) % ALIGNMENT != 0)
+		return at == end;
 	return at > off || (code_decode(s, at, &i) && instruction_begins(&i));
 }
 
@@ -241,7 +243,7 @@ static size_t next_entry(const struct stretch *s, size_t off)
 
 	do {
 		off = end;
-		end = skip_padding(s, end_of_seen(s, off));
+		end = skip_padding(s, end_of_seen(s, off), s->n);
 	} while (end > off && end < s->n && s->at[end] != UNSEEN);
 	return end;
 }
@@ -324,7 +326,7 @@ void code_frames_find(const uint8_t *code, size_t n_bytes, uint64_t svma, struct
 	s.at = xcalloc(n_bytes + 1, sizeof(*s.at));
 	s.steps = 4 * n_bytes;
 	ZydisDecoderInit(&s.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	for (size_t entry = skip_padding(&s, 0); entry < s.n;)
+	for (size_t entry = skip_padding(&s, 0, n_bytes); entry < s.n;)
 		entry = follow_function(&s, entry) ? next_entry(&s, entry)
 						   : next_told(&s, entry, find_entries(c));
 	put_rules(&s, put, owner);
