@@ -11,16 +11,13 @@ def work(node, *argv):
     return record("-g", "-e", "cpu-clock", "-c", 500009, "--", node, "--no-turbo-inlining", WORK, *argv)
 
 
-def every_way_of_calling(node):
-    work(node, "w_main", longer(3))
-    found, known = folded_paths("--no-inline"), call_graph(WORK)
-    total = sum(n for _, n in found)
-    enough(total, 1000, "samples")
+def named(found, known):
+    """Samples of paths with functions of the program, and of those the ones that lack a function.  All others have
+    callers that call what they lead to."""
     n_named = n_missed = 0
     for path, n in found:
         at = [i for i, f in enumerate(path) if f.startswith("w_")]
-        ours = [path[i] for i in at]
-        if any(f.startswith("[truncated") for f in path):
+        if not at or any(f.startswith("[truncated") for f in path):
             continue
         missed = False
         for a, b in zip(at, at[1:]):
@@ -28,9 +25,18 @@ def every_way_of_calling(node):
             hidden = any(f.startswith(("[", "sub_")) for f in path[a + 1:b])
             missed |= hidden and (path[a], path[b]) not in known
             check(hidden or (path[a], path[b]) in known, "%s does not call %s: %s" % (path[a], path[b], path))
+        check(path[at[0]] == "w_main", "begins with %s: %s" % (path[at[0]], path))
+        n_named += n
         n_missed += n if missed else 0
-        check(not ours or ours[0] == "w_main", "begins with %s: %s" % (ours[:1], path))
-        n_named += n if ours else 0
+    return n_named, n_missed
+
+
+def every_way_of_calling(node):
+    work(node, "w_main", longer(3))
+    found, known = folded_paths("--no-inline"), call_graph(WORK)
+    total = sum(n for _, n in found)
+    enough(total, 1000, "samples")
+    n_named, n_missed = named(found, known)
     most(n_missed, total, 0.005, "paths that lack a function")
     # The start of Node takes a third of a second of its own.
     least(n_named, total, 0.5, "paths with functions of the program")
@@ -56,16 +62,12 @@ def workers(node):
         f.write(WORKERS % (longer(3), WORK))
     record("-g", "-e", "cpu-clock", "-c", 500009, "--", node, "--no-turbo-inlining", "workers.js")
     found, known = folded_paths("--no-inline"), call_graph(WORK)
-    n_named = 0
-    for path, n in found:
-        ours = [f for f in path if f.startswith("w_")]
-        if not ours or any(f.startswith(("[", "sub_")) for f in path):
-            continue
-        for edge in zip(ours, ours[1:]):
-            check(edge in known, "%s does not call %s: %s" % (*edge, path))
-        check(ours[0] == "w_main" and "start_thread" in path, "begins with %s: %s" % (ours[:1], path))
-        n_named += n
+    n_named, n_missed = named(found, known)
     enough(n_named, 1000, "samples in functions of workers")
+    most(n_missed, n_named, 0.005, "paths that lack a function")
+    for path, _ in found:
+        whole = not any(f.startswith("[truncated") for f in path)
+        check("w_main" not in path or not whole or "start_thread" in path, "no thread's: %s" % path)
 
 
 def shares_of_work(node):
