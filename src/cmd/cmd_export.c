@@ -162,8 +162,10 @@ static int write_file(struct cmd *c, const struct export *x, const struct stacks
 	struct out_file file;
 	int rc = out_file_open(&file, x->output, &c->err);
 
-	if (rc < 0)
+	if (rc < 0) {
+		out_file_close(&file);
 		return rc;
+	}
 	out.fd = file.fd;
 	rc = x->exporter->write(stacks, &out, &r, &c->err);
 	if (rc >= 0)

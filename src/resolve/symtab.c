@@ -158,7 +158,7 @@ static bool is_meant(const char *linked, const char *name)
 static bool pool_has(const struct symtab *st, const char *hint)
 {
 	return (st->check_pool && !st->check_pool(st, 0, st->n_pool)) ||
-	       memmem(st->pool, st->n_pool, hint, strlen(hint));
+	       (st->n_pool && memmem(st->pool, st->n_pool, hint, strlen(hint)));
 }
 
 /* Which entries are named NAME. */
