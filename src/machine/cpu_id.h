@@ -7,7 +7,7 @@
 /* This machine's, to be freed; "" when it is not known. */
 char *cpu_id_read(void);
 
-/* The same out of the text of /proc/cpuinfo. */
+/* That of the first CPU in CPUINFO, the text of /proc/cpuinfo of x86; to be freed. */
 char *cpu_id_parse(const char *cpuinfo);
 
 /* LLVM's name of the CPU called ID (llvm-mca --mcpu=help); NULL: it has none, or none is known. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See block_counts.h.
  *
- * Branches.  Code runs straight from the target of a jump to the next jump.  So an address ran as
+ * Code runs straight from the target of a jump to the next jump.  So an address ran as
  * often as jumps went to it or before it, less the jumps from before it (forward), and as often as
  * jumps left from it or behind it, less the jumps to behind it (backward), both counted in its
  * chain: code that control enters and leaves by jumps alone.  A chain ends behind a return, a jump
@@ -14,12 +14,8 @@
  *
  * Example: a loop of 1000 turns, then a block that returns.  Jumps: 10 to the loop's start from
  * outside, 990 back to it, 9 from the return (one stack ended in the loop).  Behind the loop
- * forward says 10 + 990 - 990 = 10, of 1990 jumps; backward says 9, of 9 jumps.  The mean is 9.005.
- *
- * Filling.  Edges and blocks are unknowns of equations, two for each block: what comes in, and what
- * goes out.  An equation with one unknown left gives it; each unknown is found once.  An
- * equation is left out where some of its edges are not known: ways in from elsewhere, ways out of
- * the procedure.  Irreducible loops are no special case. */
+ * forward says 10 + 990 - 990 = 10, of 1990 jumps; backward says 9, of 9 jumps.  Their mean is
+ * 9.005. */
 #include "resolve/block_counts.h"
 
 #include <errno.h>
@@ -183,18 +179,6 @@ void block_counts_of_branches(const struct flow *f, struct run_end *ends, size_t
 	free(s.jumps);
 }
 
-/* --- filling --- */
-
-/* Equation 2 * b: block b is the sum of the edges to it; 2 * b + 1: of those from it. */
-struct filler {
-	const struct flow *f;
-	struct block_count *blocks, *edges;
-	uint32_t *first_in, *in; /* edges to each block */
-	uint32_t *from;		 /* of each edge */
-	uint32_t *n_open;	 /* unknowns of each equation; UINT32_MAX: it does not hold */
-	VEC(uint32_t) ready;	 /* equations with one unknown */
-};
-
 bool block_goes_on(const struct flow *f, uint32_t b)
 {
 	const struct flow_block *k = &f->blocks.v[b];
@@ -211,117 +195,4 @@ bool block_goes_on(const struct flow *f, uint32_t b)
 	default:
 		return false;
 	}
-}
-
-static void connect_filler(struct filler *l)
-{
-	const struct flow *f = l->f;
-	const uint32_t n = (uint32_t)f->blocks.n, n_edges = f->first[n];
-
-	l->first_in = xcalloc(n + 2, sizeof(*l->first_in));
-	l->in = xcalloc(n_edges + 1, sizeof(*l->in));
-	l->from = xcalloc(n_edges + 1, sizeof(*l->from));
-	l->edges = xcalloc(n_edges + 1, sizeof(*l->edges));
-	for (uint32_t e = 0; e < n_edges; e++)
-		l->first_in[f->succ[e] + 2]++;
-	for (uint32_t b = 0; b < n; b++)
-		l->first_in[b + 2] += l->first_in[b + 1];
-	for (uint32_t b = 0; b < n; b++)
-		for (uint32_t e = f->first[b]; e < f->first[b + 1]; e++) {
-			l->from[e] = b;
-			l->in[l->first_in[f->succ[e] + 1]++] = e;
-		}
-}
-
-static void close_one(struct filler *l, uint32_t equation)
-{
-	if (l->n_open[equation] != UINT32_MAX && --l->n_open[equation] == 1)
-		vec_push(&l->ready, equation);
-}
-
-static void start_filler(struct filler *l)
-{
-	const struct flow *f = l->f;
-	const uint32_t n = (uint32_t)f->blocks.n;
-
-	l->n_open = xcalloc(2 * (size_t)n + 1, sizeof(*l->n_open));
-	for (uint32_t b = 0; b < n; b++) {
-		const uint32_t unknown = l->blocks[b].confidence == COUNT_UNKNOWN;
-
-		l->n_open[2 * b] =
-			f->n_unknown ? UINT32_MAX : l->first_in[b + 1] - l->first_in[b] + unknown;
-		l->n_open[2 * b + 1] =
-			block_goes_on(f, b) ? f->first[b + 1] - f->first[b] + unknown : UINT32_MAX;
-	}
-	vec_each (r, &f->roots)
-		l->n_open[2 * *r] = UINT32_MAX;
-	for (uint32_t i = 0; i < 2 * n; i++)
-		if (l->n_open[i] == 1)
-			vec_push(&l->ready, i);
-}
-
-static void lower_confidence(enum count_confidence *c, enum count_confidence other)
-{
-	*c = other < *c ? other : *c;
-}
-
-/* The one unknown of equation I. */
-static void solve_one(struct filler *l, uint32_t i)
-{
-	const struct flow *f = l->f;
-	const uint32_t b = i / 2;
-	const bool outward = i % 2;
-	const uint32_t first = outward ? f->first[b] : l->first_in[b];
-	const uint32_t end = outward ? f->first[b + 1] : l->first_in[b + 1];
-	struct block_count sum = {0, COUNT_EXACT};
-	uint32_t open = UINT32_MAX;
-
-	for (uint32_t k = first; k < end; k++) {
-		const uint32_t e = outward ? k : l->in[k];
-
-		if (l->edges[e].confidence == COUNT_UNKNOWN) {
-			open = e;
-			continue;
-		}
-		sum.n += l->edges[e].n;
-		lower_confidence(&sum.confidence, l->edges[e].confidence);
-	}
-	if (l->blocks[b].confidence == COUNT_UNKNOWN) {
-		l->blocks[b] = sum;
-		close_one(l, i ^ 1);
-		return;
-	}
-	lower_confidence(&sum.confidence, l->blocks[b].confidence);
-	if (end - first > 1 && sum.confidence != COUNT_EXACT)
-		lower_confidence(&sum.confidence,
-				 sum.confidence == COUNT_HIGH ? COUNT_MEDIUM : COUNT_LOW);
-	sum.n = l->blocks[b].n > sum.n ? l->blocks[b].n - sum.n : 0;
-	l->edges[open] = sum;
-	close_one(l, outward ? 2 * f->succ[open] : 2 * l->from[open] + 1);
-}
-
-size_t block_counts_fill(const struct flow *f, struct block_count *counts)
-{
-	struct filler l = {.f = f, .blocks = counts};
-	size_t n_unknown = 0;
-
-	connect_filler(&l);
-	start_filler(&l);
-	while (l.ready.n) {
-		const uint32_t i = l.ready.v[--l.ready.n];
-
-		if (l.n_open[i] != 1)
-			continue;
-		l.n_open[i] = 0;
-		solve_one(&l, i);
-	}
-	for (size_t b = 0; b < f->blocks.n; b++)
-		n_unknown += counts[b].confidence == COUNT_UNKNOWN;
-	free(l.first_in);
-	free(l.in);
-	free(l.from);
-	free(l.edges);
-	free(l.n_open);
-	vec_release(&l.ready);
-	return n_unknown;
 }

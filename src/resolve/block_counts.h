@@ -32,11 +32,6 @@ typedef VEC(struct run_end) run_ends;
 void block_counts_of_branches(const struct flow *f, struct run_end *ends, size_t n,
 			      struct block_count *counts);
 
-/* Fills the blocks of F that are COUNT_UNKNOWN, as far as others tell: as often as control comes to
- * a block, it goes on.  What is a sum is as sure as its parts, what is a difference less so, unless
- * all is exact.  Returns how many remain unknown.  Time: O(blocks + edges). */
-size_t block_counts_fill(const struct flow *f, struct block_count *counts);
-
 /* How sure a count N is that may be off by ERROR: COUNT_LOW to COUNT_HIGH. */
 enum count_confidence count_confidence_of(double n, double error);
 

@@ -282,7 +282,7 @@ static void own_confidence(const struct fitter *t, struct block_count *counts)
 				: COUNT_LOW;
 }
 
-/* Blocks that no measured one is tied to have no count. */
+/* Without any measure there is no count. */
 static void mark_unknown(const struct fitter *t, struct block_count *counts)
 {
 	bool any = false;

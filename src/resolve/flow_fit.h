@@ -12,9 +12,9 @@ struct flow_measure {
 	bool is_known; /* else nothing was measured */
 };
 
-/* Sets COUNTS of F's blocks from MEASURES, one for each block.  A block that flow does not tie to
- * anything measured remains COUNT_UNKNOWN; none is COUNT_EXACT.  Time: bounded by some 10^8 edges
- * looked at, with less precision for procedures of thousands of blocks. */
+/* Sets COUNTS of F's blocks from MEASURES, one for each block.  Where no block was measured all are
+ * COUNT_UNKNOWN; none is COUNT_EXACT.  Time: bounded by some 10^8 edges looked at, with less
+ * precision for procedures of thousands of blocks. */
 void flow_fit(const struct flow *f, const struct flow_measure *measures,
 	      struct block_count *counts);
 

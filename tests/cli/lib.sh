@@ -82,6 +82,16 @@ make_perf_data() {
 	make_prog && perf_records | mkperf "$@" >perf.data
 }
 
+# Makes prog, and perf.data of branch stacks of a process that runs it: stdin has them (see mkperf.c).
+make_branches() {
+	make_prog
+	{
+		printf 'host vax\nevent 1000000 branches\nexec 10 make\n'
+		echo "mmap 10 401000 1000 1000 $PWD/prog $(readelf -n prog | awk '/Build ID/ { print $3 }')"
+		cat
+	} | mkperf >perf.data
+}
+
 # Makes database ./db from a description on stdin (see mkdb.c).
 make_db() {
 	mkdb db

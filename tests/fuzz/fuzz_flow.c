@@ -8,6 +8,7 @@
 #include "base/rd.h"
 #include "fuzz.h"
 #include "resolve/block_counts.h"
+#include "resolve/flow_fit.h"
 #include "resolve/loops.h"
 
 uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
@@ -92,6 +93,7 @@ static bool is_in_part(const struct flow_code *code, uint64_t start, uint64_t en
 static void check_counts(const struct flow *f)
 {
 	struct block_count *counts = xcalloc(f->blocks.n, sizeof(*counts));
+	struct flow_measure *measures = xcalloc(f->blocks.n, sizeof(*measures));
 	VEC(struct run_end) ends = {0};
 
 	for (size_t b = 0; b < f->blocks.n; b++) {
@@ -103,11 +105,13 @@ static void check_counts(const struct flow *f)
 	block_counts_of_branches(f, ends.v, ends.n, counts);
 	for (size_t b = 0; b < f->blocks.n; b++)
 		FUZZ_REQUIRE(counts[b].confidence != COUNT_UNKNOWN && counts[b].n >= 0);
-	for (size_t b = 1; b < f->blocks.n; b += 2)
-		counts[b] = (struct block_count){0};
-	block_counts_fill(f, counts);
+	for (size_t b = 0; b < f->blocks.n; b += 2)
+		measures[b] = (struct flow_measure){counts[b].n, 1, 0, true};
+	flow_fit(f, measures, counts);
 	for (size_t b = 0; b < f->blocks.n; b++)
-		FUZZ_REQUIRE(counts[b].n >= 0 && (b % 2 || counts[b].confidence));
+		FUZZ_REQUIRE(counts[b].n >= 0 && counts[b].confidence != COUNT_UNKNOWN &&
+			     counts[b].confidence != COUNT_EXACT);
+	free(measures);
 	vec_release(&ends);
 	free(counts);
 }

@@ -94,3 +94,33 @@ TEST(unmeasured_blocks)
 	EXPECT(fabs(counts[1].n - 10000) < 100);
 	flow_release(&f);
 }
+
+/* 10^5 blocks, each of which goes on to the next: bounded work, and no count far from all. */
+TEST(many_blocks)
+{
+	const uint32_t n = 100000;
+	struct flow_measure *m = xcalloc(n, sizeof(*m));
+	struct block_count *counts = xcalloc(n, sizeof(*counts));
+	struct flow f = {.first = xcalloc(n + 1, sizeof(*f.first)),
+			 .succ = xcalloc(n, sizeof(*f.succ))};
+	uint64_t random = 1;
+
+	for (uint32_t b = 0; b < n; b++) {
+		f.first[b + 1] = b + 1 < n ? b + 1 : b;
+		f.succ[b] = b + 1;
+		vec_push(&f.blocks,
+			 (struct flow_block){.start = 4 * b,
+					     .end = 4 * b + 4,
+					     .n_insns = 1,
+					     .how = b + 1 < n ? FLOW_FALLS : FLOW_LEAVES});
+		m[b] = (struct flow_measure){
+			.n = 10000 + 100 * noise(&random), .c = 1, .is_known = true};
+	}
+	vec_push(&f.roots, 0);
+	flow_fit(&f, m, counts);
+	for (uint32_t b = 0; b < n; b++)
+		REQUIRE(fabs(counts[b].n - 10000) < 500 && counts[b].confidence != COUNT_UNKNOWN);
+	flow_release(&f);
+	free(counts);
+	free(m);
+}

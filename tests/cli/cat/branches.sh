@@ -1,10 +1,5 @@
 # The branches of a recording that has them, most frequent first; as JSON and CSV; of one image; of a recording without.
-make_prog
-mkperf >perf.data <<-END
-	host vax
-	event 1000000 branches
-	exec 10 make
-	mmap 10 401000 1000 1000 $PWD/prog $(readelf -n prog | awk '/Build ID/ { print $3 }')
+make_branches <<-END
 	mmap 10 7f0000000000 2000 0 /usr/lib/gone.so 0123456789abcdef0123456789abcdef01234567
 	branches 10 10 10 401035 40102e:401035:m:7 401007:401020:p:3 0:0:-
 	branches 10 10 20 401035 40102e:401035:p:5 7f0000001234:401007:-

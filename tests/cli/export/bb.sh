@@ -6,12 +6,7 @@ grep -c exact blocks
 dwell list --blocks --counts counts --db db walk --csv --no-header | cut -d, -f 3-
 dwell export --bb --db db || echo "exit $?"
 dwell export --folded --counts counts --db db || echo "exit $?"
-make_prog
-mkperf >perf.data <<-END
-	host vax
-	event 1000000 branches
-	exec 10 make
-	mmap 10 401000 1000 1000 $PWD/prog $(readelf -n prog | awk '/Build ID/ { print $3 }')
+make_branches <<-END
 	branches 10 10 10 401035 40102e:401035:m:7 401007:401020:p:3 0:0:-
 END
 dwell export --bb perf.data

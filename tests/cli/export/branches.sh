@@ -1,10 +1,5 @@
 # Branch stacks for compilers: how often lines ran, jumps, and the code between two of them.
-make_prog
-mkperf >perf.data <<-END
-	host vax
-	event 1000000 branches
-	exec 10 make
-	mmap 10 401000 1000 1000 $PWD/prog $(readelf -n prog | awk '/Build ID/ { print $3 }')
+make_branches <<-END
 	branches 10 10 10 401035 40102e:401035:m:7 401007:401020:p:3
 	branches 10 10 20 401035 40102e:401035:p:5 401035:401020:p
 END

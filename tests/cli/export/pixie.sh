@@ -9,12 +9,7 @@ dwell export --pixie --counts counts --conf certain --db db || echo "exit $?"
 dwell export --bb --counts counts --conf low --db db || echo "exit $?"
 dwell export --pixie --db db || echo "exit $?"
 dwell export --lcov --counts counts --pm retired --db db || echo "exit $?"
-make_prog
-mkperf >perf.data <<-END
-	host vax
-	event 1000000 branches
-	exec 10 make
-	mmap 10 401000 1000 1000 $PWD/prog $(readelf -n prog | awk '/Build ID/ { print $3 }')
+make_branches <<-END
 	branches 10 10 10 401035 40102e:401035:m:7 401007:401020:p:3 0:0:-
 END
 for name in dcpi2pix dcpicoverage dcpiflow dcpisource; do ln -s "$BUILD/dwell" $name; done
