@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See code_frames.h.
  *
- * A function is followed from its first instruction along all branches.  At each instruction is
- * known how far the stack pointer is from the canonical frame address (CFA), and where rbp and rbx
- * of the caller are:
+ * A function is followed from its first instruction along all branches.  Before each instruction
+ * is known how far the stack pointer is from the canonical frame address (CFA), and where the
+ * caller's rbp and rbx are:
  *
  *     push %rbx              CFA = rsp + 8            rbx as it was
  *     push %rbp              CFA = rsp + 16           rbx at CFA - 16
@@ -14,8 +14,9 @@
  *     pop  %rbx              CFA = rsp + 16
  *     ret                    CFA = rsp + 8            both as they were: believed
  *
- * A function begins where a stretch does, where the one before it ends, and where a symbol says so.
- * What is none, or is data, does not come to returns that fit, and then nothing is said of it. */
+ * A function begins where a stretch begins, where the function before it ends, and where a symbol
+ * says so.  Data do not come to returns that fit, and get no rules; nor does code that begins
+ * elsewhere. */
 #include "resolve/code_frames.h"
 
 #include <elf.h>
@@ -117,7 +118,7 @@ static bool code_mark(struct stretch *s, size_t off, size_t n, const struct code
 	return true;
 }
 
-/* Goes on at TARGET, too; to code outside the function only as a call in its last place does. */
+/* Notes that the function goes on at TARGET, too.  Only a tail call may leave the stretch. */
 static bool code_branch(struct stretch *s, uint64_t target, const struct code_state *f)
 {
 	if (target - s->svma >= s->n)
@@ -176,7 +177,7 @@ static bool follow(struct stretch *s, size_t off, struct code_state f, bool *end
 		case ZYDIS_CATEGORY_UNCOND_BR:
 		case ZYDIS_CATEGORY_COND_BR:
 			if (i.op[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
-				return code_state_is_entry(&f); /* a call in the last place */
+				return code_state_is_entry(&f); /* a tail call */
 			if (ZYAN_FAILED(ZydisCalcAbsoluteAddress(&i.in, &i.op[0], s->svma + off,
 								 &target)) ||
 			    !code_branch(s, target, &f))
@@ -356,27 +357,38 @@ static void read_part(struct code_frames *c, uint64_t svma, uint64_t off, uint64
 	}
 }
 
-/* unwind_input.read_code: what is in sections of code, since some linkers put constants into the
- * segment, too. */
+/* unwind_input.read_code */
 static void read_code(void *ctx, uint64_t svma, uint64_t off, uint64_t n_bytes, unwind_put_fn *put,
 		      void *owner)
 {
 	struct code_frames *c = ctx;
-	const struct elf_file *f = c->f;
 
-	if (!f->n_sections)
+	if (!c->n_parts)
 		read_part(c, svma, off, off + n_bytes, put, owner);
-	for (uint32_t i = 0; i < f->n_sections; i++) {
-		const struct elf_section *s = &f->sections[i];
-		const uint64_t from = s->off > off ? s->off : off;
-		uint64_t end = off + n_bytes;
+	for (uint32_t i = 0; i < c->n_parts; i++) {
+		const struct code_part *p = &c->parts[i];
+		const uint64_t from = p->off > off ? p->off : off;
+		const uint64_t end = p->end < off + n_bytes ? p->end : off + n_bytes;
 
-		if (!(s->flags & SHF_EXECINSTR) || s->type != SHT_PROGBITS)
-			continue;
-		if (s->off + s->size < end)
-			end = s->off + s->size;
 		if (from < end)
 			read_part(c, svma + (from - off), from, end, put, owner);
+	}
+}
+
+/* Sections of code, as far as they are in order: some linkers put constants into the segment of
+ * code, too. */
+static void find_parts(struct code_frames *c)
+{
+	uint64_t done = 0;
+
+	for (uint32_t i = 0; i < c->f->n_sections && c->n_parts < CODE_MAX_PARTS; i++) {
+		const struct elf_section *s = &c->f->sections[i];
+
+		if (!(s->flags & SHF_EXECINSTR) || s->type != SHT_PROGBITS || s->off < done ||
+		    s->off > c->f->size || s->size > c->f->size - s->off)
+			continue;
+		done = s->off + s->size;
+		c->parts[c->n_parts++] = (struct code_part){s->off, done};
 	}
 }
 
@@ -391,6 +403,7 @@ void code_frames_offer(struct code_frames *c, const struct elf_file *f, struct u
 	sha256_begin(&c->seen);
 	if (f->machine != EM_X86_64)
 		return;
+	find_parts(c);
 	in->read_code = read_code;
 	in->code = c;
 }

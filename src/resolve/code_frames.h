@@ -11,6 +11,8 @@
 #include "resolve/elf_file.h"
 #include "unwind/build.h"
 
+#define CODE_MAX_PARTS 32
+
 /* Where functions begin, as symbols say; ascending. */
 typedef VEC(uint64_t) code_entries;
 
@@ -20,6 +22,10 @@ struct code_frames {
 	struct sha256 seen; /* what was read */
 	code_entries entries;
 	bool has_entries; /* they were read */
+	struct code_part {
+		uint64_t off, end; /* in the file */
+	} parts[CODE_MAX_PARTS];
+	uint32_t n_parts; /* where code is: apart, ascending; none: anywhere */
 };
 
 /* Lets unwind_build ask for the frames of F's code: fills IN->read_code, but for other machines.  C

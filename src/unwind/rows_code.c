@@ -10,14 +10,20 @@
 
 struct gap {
 	struct frame_rows *rows;
-	uint64_t svma, off;
+	uint64_t svma, off, n_bytes;
+	uint64_t at; /* where the last rule was put */
 };
 
+/* Rows ascend and stay in their gap, whoever reads the code. */
 static void put_rule(void *owner, uint64_t svma, const struct unwind_rule *rule)
 {
 	struct gap *g = owner;
+	const uint64_t at = svma - g->svma;
 
-	rows_add(g->rows, g->off + (svma - g->svma), rule_set_intern(g->rows->rules, rule));
+	if (at < g->at || at > g->n_bytes)
+		return;
+	g->at = at;
+	rows_add(g->rows, g->off + at, rule_set_intern(g->rows->rules, rule));
 }
 
 /* Asks for the code at file offsets [OFF, END), as far as it is in segment S. */
@@ -31,6 +37,7 @@ static void read_gap(struct frame_rows *rows, const struct unwind_segment *s, ui
 	if (off >= end || end - off < MIN_GAP)
 		return;
 	g.off = off;
+	g.n_bytes = end - off;
 	g.svma = s->svma + (off - s->off);
 	rows->in->read_code(rows->in->code, g.svma, off, end - off, put_rule, &g);
 	rows_add(rows, end, UNWIND_NO_RULE);

@@ -526,3 +526,42 @@ TEST(like_a_model_of_every_byte)
 		free(fns);
 	}
 }
+
+/* Puts rules everywhere, in no order. */
+static void read_wildly(void *ctx, uint64_t svma, uint64_t off, uint64_t n_bytes,
+			unwind_put_fn *put, void *owner)
+{
+	static const int64_t at[] = {8, 4, -16, 1 << 30, 12, 12, INT64_MIN, 16};
+	const struct unwind_rule rule = {
+		.cfa = UNWIND_CFA_SP, .cfa_off = 64, .ra = UNWIND_RA_SAVED, .ra_at = -1};
+
+	(void)off;
+	++*(unsigned *)ctx;
+	for (size_t i = 0; i < n_elems(at); i++)
+		put(owner, svma + (uint64_t)at[i], &rule);
+	put(owner, svma + n_bytes + 1, &rule);
+}
+
+TEST(rules_read_off_code_ascend_and_stay_in_their_gap)
+{
+	unsigned n_asked = 0;
+	const struct unwind_input in = {
+		.machine = EM_X86_64,
+		.read_code = read_wildly,
+		.code = &n_asked,
+		.n_segments = 2,
+		.segments = {{TEXT_SVMA, 0x1000, 0x200}, {TEXT_SVMA + 0x10000, 0x5000, 0x40}},
+	};
+	struct unwind_table t;
+
+	REQUIRE(unwind_build(&in, &t, NULL) == 0);
+	EXPECT_EQ(n_asked, 2);
+	EXPECT(!table_fault(&t));
+	for (unsigned i = 0; i < 2; i++) {
+		EXPECT_EQ(unwind_table_find(&t, in.segments[i].off + 7)->cfa, UNWIND_CFA_NONE);
+		EXPECT_EQ(unwind_table_find(&t, in.segments[i].off + 8)->cfa_off, 64);
+		EXPECT_EQ(unwind_table_find(&t, in.segments[i].off + in.segments[i].n_bytes)->cfa,
+			  UNWIND_CFA_NONE);
+	}
+	unwind_table_release(&t);
+}
