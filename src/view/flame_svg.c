@@ -20,7 +20,8 @@ static const char dark_style[] =
 	"<style>@media (prefers-color-scheme:dark){svg{fill:#f4f5f7}[fill='#ffffff']{fill:#16181d}"
 	"[fill='#f6c177']{fill:#7a4a10}[fill='#f7e39a']{fill:#5f5410}[fill='#a3c4f3']{fill:#24497f}"
 	"[fill='#a8dba8']{fill:#205c2c}[fill='#dcc7b0']{fill:#57483a}[fill='#e3b7d9']{fill:#6b2f5f}"
-	"[fill='#9ad7d4']{fill:#115a57}[fill='#d5d9e0']{fill:#414856}[fill='#c4c4c4']{fill:#4a4a4a}"
+	"[fill='#c9b8f2']{fill:#47377f}[fill='#9ad7d4']{fill:#115a57}[fill='#d5d9e0']{fill:#414856}"
+	"[fill='#c4c4c4']{fill:#4a4a4a}"
 	"[fill='#f28d7f']{fill:#8f2f22}[fill='#dfe2e7']{fill:#3b414c}[fill='#f7b9a8']{fill:#7d4033}"
 	"[fill='#ef8f78']{fill:#9c2f1c}[fill='#f0a040']{fill:#7a4a00}[fill='#b5d0f5']{fill:#33507c}"
 	"[fill='#84b0ee']{fill:#1f55a5}[fill='#5fc4c0']{fill:#0f5f5c}}</style>\n";
@@ -28,10 +29,15 @@ static const char dark_style[] =
 static const struct {
 	const char *fill, *what;
 } colours[N_FLAME_KINDS] = {
-	[FLAME_NATIVE] = {"#f6c177", "native"},	     [FLAME_INLINED] = {"#f7e39a", "inlined"},
-	[FLAME_KERNEL] = {"#a3c4f3", "kernel"},	     [FLAME_GENERATED] = {"#a8dba8", "generated"},
-	[FLAME_NAMELESS] = {"#dcc7b0", "no symbol"}, [FLAME_MARK] = {"#e3b7d9", "path cut off"},
-	[FLAME_WAIT] = {"#9ad7d4", "waiting"},	     [FLAME_OWNER] = {"#d5d9e0", "owner"},
+	[FLAME_NATIVE] = {"#f6c177", "native"},
+	[FLAME_INLINED] = {"#f7e39a", "inlined"},
+	[FLAME_KERNEL] = {"#a3c4f3", "kernel"},
+	[FLAME_GENERATED] = {"#a8dba8", "generated"},
+	[FLAME_SCRIPT] = {"#c9b8f2", "Python, Java, ..."},
+	[FLAME_NAMELESS] = {"#dcc7b0", "no symbol"},
+	[FLAME_MARK] = {"#e3b7d9", "path cut off"},
+	[FLAME_WAIT] = {"#9ad7d4", "waiting"},
+	[FLAME_OWNER] = {"#d5d9e0", "owner"},
 	[FLAME_SMALL] = {"#c4c4c4", "too small"},
 };
 

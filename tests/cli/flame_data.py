@@ -34,7 +34,7 @@ for i in range(n):
     assert len(path) == depth
     kind = head["kinds"][head["kind"][frame[i]]]
     path.append(f"({small[i]} small)" if kind == "small" else head["name"][frame[i]] + {
-        "native": "", "inlined": "_[i]", "kernel": "_[k]", "generated": "_[j]"}.get(kind, f"_[{kind}]"))
+        "native": "", "script": "", "inlined": "_[i]", "kernel": "_[k]", "generated": "_[j]"}.get(kind, f"_[{kind}]"))
     if (own[i] or was[i] or change[i]) and len(sys.argv) < 3:
         print(";".join(path), *([was[i]] if "sides" in head else []), own[i],
               *([head["changes"][change[i]]] if "sides" in head else []),

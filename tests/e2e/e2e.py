@@ -368,16 +368,18 @@ def sysctl(path, value):
 def set_to(path, value):
     with open(path) as f:
         old = f.read().strip()
+    # The old value comes back when the block ends, also when this test is killed in it.
+    keeper = subprocess.Popen(["sh", "-c", 'read -r _; echo "$1" > "$2"', "keeper", old, path],
+                              stdin=subprocess.PIPE, start_new_session=True)
     try:
-        with open(path, "w") as f:
-            f.write(str(value))
-    except OSError as e:
-        raise Skipped("%s: %s" % (path, e.strerror))
-    try:
+        try:
+            with open(path, "w") as f:
+                f.write(str(value))
+        except OSError as e:
+            raise Skipped("%s: %s" % (path, e.strerror))
         yield
     finally:
-        with open(path, "w") as f:
-            f.write(old)
+        keeper.communicate()
 
 
 def one_line(p, *words, failed=None):

@@ -14,8 +14,8 @@
 const char *flame_kind_name(enum flame_kind k)
 {
 	static const char *const names[N_FLAME_KINDS] = {
-		"native", "inlined", "kernel", "generated", "nameless",
-		"mark",	  "wait",    "owner",  "small",
+		"native",   "inlined", "kernel", "generated", "script",
+		"nameless", "mark",    "wait",	 "owner",     "small",
 	};
 
 	return names[k];
@@ -136,6 +136,8 @@ static enum flame_kind scope_flame_kind(const struct flame_maker *m, const struc
 	image_kind = sc->image == SCOPE_NO_IMAGE ? NULL : m->t->image_kind(m->t, sc->image);
 	if (image_kind && strcmp(image_kind, "jit") == 0)
 		return FLAME_GENERATED;
+	if (image_kind && strcmp(image_kind, "script") == 0)
+		return FLAME_SCRIPT;
 	return sc->nameless ? FLAME_NAMELESS : FLAME_NATIVE;
 }
 

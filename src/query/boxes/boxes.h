@@ -21,6 +21,7 @@ enum flame_kind {
 	FLAME_INLINED,	 /* a call that the compiler inlined */
 	FLAME_KERNEL,	 /* code of the kernel */
 	FLAME_GENERATED, /* code that a running program made */
+	FLAME_SCRIPT,	 /* a function of Python, Java, Node.js, ...: IMAGE_SCRIPT */
 	FLAME_NAMELESS,	 /* code without a symbol */
 	FLAME_MARK,	 /* why a path has no outer part */
 	FLAME_WAIT,	 /* a thread's state that has no path: waiting for a CPU, blocked */

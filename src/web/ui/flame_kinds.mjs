@@ -10,6 +10,7 @@ export const KINDS = {
   inlined: { says: "inlined call", light: ["#f7e39a", "#f4dd86", "#f9e9b0"], dark: ["#5f5410", "#685c17", "#564c0d"] },
   kernel: { says: "kernel", light: ["#a3c4f3", "#93b9f0", "#b4cff6"], dark: ["#24497f", "#2b528c", "#1f4172"] },
   generated: { says: "generated code", light: ["#a8dba8", "#98d398", "#b9e3b9"], dark: ["#205c2c", "#276633", "#1b5226"] },
+  script: { says: "Python, Java, Node ...", light: ["#c9b8f2", "#bfaaf0", "#d5c8f5"], dark: ["#47377f", "#50408b", "#3e3072"] },
   nameless: { says: "no symbol", light: ["#dcc7b0", "#d5bda3", "#e3d1bd"], dark: ["#57483a", "#5f5041", "#4f4134"] },
   mark: { says: "path cut off", light: ["#e3b7d9"], dark: ["#6b2f5f"] },
   wait: { says: "thread waits", light: ["#9ad7d4"], dark: ["#115a57"] },
