@@ -150,17 +150,17 @@ def start_tool(command, log):
 
 # --- recording for a while ---
 
-def record_for(command, log, seconds):
+def record_for(command, log, seconds, lane=start_lane):
     """(CPU seconds, peak MB, CPU seconds from sampling to the end of the work) of recording SECONDS
-    while every CPU works."""
+    while every CPU works: LANE starts the work of one."""
     tool = Tool(SPAWN, command, environment(), os.path.join(WORK, log))
     tool.wait_until_sampling()
     before, end = tool.cpu_ns(), time.monotonic() + seconds
-    lanes = [start_lane(i) for i in range(len(CPUS))]
+    lanes = [lane(i) for i in range(len(CPUS))]
     while time.monotonic() < end:
         for i, p in enumerate(lanes):
             if p.poll() is not None:
-                lanes[i] = start_lane(i)
+                lanes[i] = lane(i)
         time.sleep(0.01)
     between = (tool.cpu_ns() - before) / 1e9
     used = tool.stop() + (between,)
