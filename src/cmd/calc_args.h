@@ -32,8 +32,6 @@ struct calc_args {
 		{"conf-low", OPT_FLAG, &(a)->conf_low, NULL, NULL}, /* dcpicalc's */               \
 		{"conf-med", OPT_FLAG, &(a)->conf_med, NULL, NULL},                                \
 		{"conf-high", OPT_FLAG, &(a)->conf_high, NULL, NULL},                              \
-		{"cross-procedure", OPT_SAY, NULL,                                                 \
-		 "only code of the procedure itself is blamed, never a call's", NULL},             \
 		{"tab xct", OPT_SAY, NULL, "--counts FILE takes callgrind's exact counts", NULL},  \
 	{                                                                                          \
 		"no-header", OPT_FLAG, &(a)->no_header, NULL, "the table alone"                    \

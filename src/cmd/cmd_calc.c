@@ -98,7 +98,6 @@ int cmd_calc(struct cmd *c)
 		 "leave out blocks with less than P percent of the time"},
 		{"procedures", c->dcpi ? OPT_FLAG : OPT_STR, c->dcpi ? (void *)&a.several : &more,
 		 c->dcpi ? NULL : "P[,P...]", "several procedures, one after the other"},
-		{"print-opcode", OPT_SAY, NULL, "instructions are shown without their bytes", NULL},
 		CALC_OPTIONS(&a.args),
 		{0},
 	};

@@ -287,12 +287,6 @@ static int parse_dcpi_blocks(struct cmd *c, struct export *x)
 		{"conf-high", OPT_FLAG, &high, NULL, "dcpi2pix: only counts that are sure"},
 		{"one-line no-header", OPT_FLAG, &one_line, NULL,
 		 NULL}, /* lcov's form has neither */
-		{"make-bbdb", OPT_SAY, NULL, "there is no database of blocks; -o FILE keeps counts",
-		 NULL},
-		{"pm load-lat trace", OPT_SAY, NULL,
-		 "counts alone are written; `dwell prof --pm` shows what else samples tell", NULL},
-		{"scale", OPT_SAY, NULL,
-		 "counts of retired instructions are scaled, those of branches cannot be", NULL},
 		{0},
 	};
 	const int rc = cmd_parse(c, "[-o FILE] [OPTIONS] [IMAGE...]", table, false, &x->images);

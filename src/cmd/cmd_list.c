@@ -173,7 +173,8 @@ int cmd_list(struct cmd *c)
 	int rc = list_parse(c, &a);
 
 	if (rc == 0) {
-		if ((!a.output && !a.data) || a.columns.one_event)
+		/* Blocks are counted by whatever event tells it. */
+		if ((!a.output && !a.data && !a.blocks) || a.columns.one_event)
 			cmd_want_one_event(c, &a.columns);
 		rc = cmd_with_source(c, &a.columns, list_show, &a);
 	}

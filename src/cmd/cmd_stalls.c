@@ -66,10 +66,29 @@ static int stalls_show(struct cmd *c, struct source *s, void *ctx)
 	return rc;
 }
 
+/* What dcpiwhatcg(1) calls causes that have another name here. */
+static const char *cause_name(const char *name)
+{
+	static const struct {
+		const char *theirs, *ours;
+	} causes[] = {
+		{"I-cache (not ITB)", "I-cache miss"},
+		{"ITB/I-cache miss", "ITB miss"},
+		{"FDIV busy", "Divider busy"},
+	};
+
+	for (size_t i = 0; i < n_elems(causes); i++)
+		if (strcasecmp(causes[i].theirs, name) == 0)
+			return causes[i].ours;
+	return name;
+}
+
 /* The cause that NAME means: its name or its letter, whatever the case of a name. */
 static int find_cause(const char *name, struct err *err)
 {
 	const char *names[CALC_N_CAUSES + 1];
+
+	name = cause_name(name);
 
 	for (int i = 0; i < CALC_N_CAUSES; i++) {
 		names[i] = calc_causes[i].name;
@@ -128,7 +147,6 @@ int cmd_why(struct cmd *c)
 {
 	struct stalls_cmd a = {.n = STALL_ROWS, .n_procs = STALL_PROCS, .why = true};
 	const struct opt table[] = {
-		{"pr", OPT_SAY, NULL, "it shows no progress", NULL}, /* dcpiwhatcg's */
 		{"stall", OPT_STR, &a.stall, "KIND",
 		 "list the procedures that may have suffered from KIND"},
 		{"procedures", OPT_U64, &a.n_procs, "N",

@@ -13,6 +13,7 @@
 #include "build_config.h"
 #include "cmd/cmd.h"
 #include "cmd/completion.h"
+#include "cmd/dcpi_words.h"
 #include "cmd/flush_first.h"
 #include "base/near.h"
 #include "base/screen.h"
@@ -434,6 +435,27 @@ static int run_cmd(const struct command *command, const char *called, const char
 	return rc < 0 ? c.failure : rc;
 }
 
+/* Runs the command that NAME, one of DCPI's, stands for, with its page's options. */
+static int run_dcpi(const struct dcpi_name *name, int argc, char **argv)
+{
+	const struct cmd notices = {.called = name->name};
+	struct dcpi_words words;
+	struct err err;
+	int rc = dcpi_words_read(&words, name->name, argc, argv, &err);
+
+	if (rc < 0) {
+		print_error(name->name, err.msg, NULL);
+		rc = 2;
+	} else {
+		vec_each (note, &words.notes)
+			cmd_notice(&notices, "%s", *note);
+		rc = run_cmd(find_command(name->command), name->name, name->word, (int)words.argv.n,
+			     words.argv.v);
+	}
+	dcpi_words_release(&words);
+	return rc;
+}
+
 static void add_overview(struct str *out)
 {
 	str_add(out,
@@ -601,7 +623,7 @@ int main(int argc, char **argv)
 
 	guard_standard_fds();
 	if (name)
-		return run_cmd(find_command(name->command), name->name, name->word, argc, argv);
+		return run_dcpi(name, argc, argv);
 	if (strncmp(program, "dcpi", 4) == 0)
 		return refuse_program(program);
 	if (argc < 2) {

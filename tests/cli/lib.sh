@@ -469,7 +469,7 @@ type_into() {
 }
 
 # A program of one loop that reads memory and divides, a database with its cycles, and how often it ran, as callgrind
-# counts it.  With FACTS what the hardware told of its loads.
+# counts it.  With FACTS what the hardware told of its loads, with RETIRED samples of instructions that retired.
 make_calc_db() {
 	cat >calc.s <<-'END'
 			.text
@@ -515,6 +515,16 @@ make_calc_db() {
 			sample $(at 5) 60
 			facts load l1hit !l2hit !l3hit !dram !l1tlbmiss !l2tlbmiss retired
 			sample $(at 5) 40
+		END
+		[ "${1:-}" != retired ] || cat <<-END
+			event inst_retired.prec_dist 10
+			facts retired
+			sample $(at 5) 1000
+			sample $(at 9) 1000
+			sample $(at 11) 1000
+			sample $(at 13) 400
+			sample $(at 16) 1000
+			sample $(at 18) 1000
 		END
 	} | make_db
 }

@@ -15,6 +15,4 @@ ln -s "$BUILD/dwell" dcpicalc
 ./dcpicalc -db db -event cycles -counts counts -mcpu skylake -no_header -cutoff 50 walk "$PWD/calc" | head -n 2
 ./dcpicalc -db db -event cycles -counts counts -mcpu skylake -no_header -cutoff 50 -conf_low -procedures walk -- "$PWD/calc" | head -n 3
 ./dcpicalc -db db -counts counts -procedures walk || echo "exit $?"
-./dcpicalc -cross_procedure optimistic walk calc || echo "exit $?"
 ./dcpicalc -tab calc.tab -xct calc.xct walk calc || echo "exit $?"
-./dcpicalc -print_opcode walk calc || echo "exit $?"

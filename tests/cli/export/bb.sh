@@ -10,7 +10,6 @@ make_branches <<-END
 	branches 10 10 10 401035 40102e:401035:m:7 401007:401020:p:3 0:0:-
 END
 dwell export --bb perf.data
-# dcpi2bb is that, with the options of its page.
+# dcpi2bb is that.
 ln -s "$BUILD/dwell" dcpi2bb
 ./dcpi2bb -counts -db perf.data "$PWD/prog" | head -n 3
-for o in -make_bbdb '-pm all' -load_lat -scale '-trace f'; do ./dcpi2bb $o prog || echo "exit $?"; done

@@ -8,4 +8,3 @@ dwell why --db db --event cycles --counts counts --stall tea || echo "exit $?"
 dwell why --db db --event mem-loads --counts counts || echo "exit $?"
 ln -s "$BUILD/dwell" dcpiwhatcg
 ./dcpiwhatcg -db db -event cycles -counts counts -mcpu skylake -conf_high "$PWD/calc" | grep Total
-./dcpiwhatcg -pr "$PWD/calc" || echo "exit $?"
