@@ -2,8 +2,8 @@
 /* Samples of one program as gmon.out for gprof (docs/formats/gmon.md).
  *
  * A histogram has a bin for each two bytes, the smallest that gprof counts, so that it shares no
- * bin between procedures, and lies where samples are.  A bin has 16 bits: what does not fit goes
- * into another histogram of the same place, which gprof adds. */
+ * bin between procedures, and lies where samples are.  A bin has 16 bits.  One that holds more has
+ * a histogram of its own, which is repeated until all is written: gprof adds those of one place. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +13,8 @@
 #include "port/exporters.h"
 
 #define BIN_BYTES 2
-#define GAP_BYTES 256 /* a histogram ends where no sample is for so long */
+#define GAP_BYTES 256	  /* a histogram ends where no sample is for so long */
+#define MOST_BINS 1000000 /* that are repeats: of 43 bytes each */
 
 struct gmon_spot {
 	uint64_t svma, n;
@@ -83,34 +84,96 @@ static void collect_value(struct gmon_out *o, size_t value)
 	}
 }
 
-/* Writes the spots [FIRST, END), which are near each other. */
+/* Sorts the spots by bin, and makes one of those that share a bin. */
+static void merge_spots(struct gmon_out *o)
+{
+	size_t n = 0;
+
+	vec_sort(&o->spots, compare_gmon_spots);
+	for (size_t i = 0; i < o->spots.n; i++) {
+		const struct gmon_spot spot = {o->spots.v[i].svma & ~(uint64_t)(BIN_BYTES - 1),
+					       o->spots.v[i].n};
+
+		if (n && o->spots.v[n - 1].svma == spot.svma)
+			o->spots.v[n - 1].n += spot.n;
+		else
+			o->spots.v[n++] = spot;
+	}
+	o->spots.n = n;
+}
+
+/* Whether the spots fit: a damaged recording has any numbers. */
+static int check_spots(const struct gmon_out *o, struct err *err)
+{
+	uint64_t n = 0;
+
+	vec_each (spot, &o->spots) {
+		n += spot->n / UINT16_MAX;
+		if (n > MOST_BINS)
+			return err_set(err, -E2BIG,
+				       "counts of 16 bits cannot hold so many samples: take fewer "
+				       "epochs, or another format");
+	}
+	return 0;
+}
+
+/* Writes the spots [FIRST, END), which are near each other and fit. */
 static void put_spots(struct gmon_out *o, struct str *out, size_t first, size_t end,
 		      const struct gmon_histogram *like)
 {
 	struct gmon_histogram h = *like;
 	_mem_ uint16_t *bins = NULL;
-	bool again;
 
-	h.low = o->spots.v[first].svma & ~(uint64_t)1;
-	h.high = (o->spots.v[end - 1].svma + 2) & ~(uint64_t)1;
+	h.low = o->spots.v[first].svma;
+	h.high = o->spots.v[end - 1].svma + BIN_BYTES;
 	h.n = (h.high - h.low) / BIN_BYTES;
-	bins = xmalloc(h.n * sizeof(*bins));
-	do {
-		again = false;
-		memset(bins, 0, h.n * sizeof(*bins));
-		for (size_t i = first; i < end; i++) {
-			struct gmon_spot *spot = &o->spots.v[i];
-			uint16_t *bin = &bins[(spot->svma - h.low) / BIN_BYTES];
-			const uint64_t fits = spot->n < (uint64_t)UINT16_MAX - *bin
-						      ? spot->n
-						      : (uint64_t)UINT16_MAX - *bin;
+	bins = xcalloc(h.n, sizeof(*bins));
+	for (size_t i = first; i < end; i++)
+		bins[(o->spots.v[i].svma - h.low) / BIN_BYTES] = (uint16_t)o->spots.v[i].n;
+	gmon_put_histogram(out, &h, bins);
+}
 
-			*bin = (uint16_t)(*bin + fits);
-			spot->n -= fits;
-			again |= spot->n > 0;
+/* Writes a spot that one bin does not hold. */
+static void put_large_spot(struct str *out, struct gmon_spot spot,
+			   const struct gmon_histogram *like)
+{
+	struct gmon_histogram h = *like;
+
+	h.low = spot.svma;
+	h.high = spot.svma + BIN_BYTES;
+	h.n = 1;
+	while (spot.n) {
+		const uint16_t bin = (uint16_t)(spot.n < UINT16_MAX ? spot.n : UINT16_MAX);
+
+		gmon_put_histogram(out, &h, &bin);
+		spot.n -= bin;
+	}
+}
+
+/* The end of the spots that share a histogram with FIRST. */
+static size_t spots_end(const struct gmon_out *o, size_t first)
+{
+	size_t end = first + 1;
+
+	while (end < o->spots.n && o->spots.v[end].n <= UINT16_MAX &&
+	       o->spots.v[end].svma - o->spots.v[end - 1].svma < GAP_BYTES)
+		end++;
+	return end;
+}
+
+static void put_histograms(struct gmon_out *o, struct out_stream *out,
+			   const struct gmon_histogram *like)
+{
+	for (size_t i = 0, next; i < o->spots.n; i = next) {
+		next = i + 1;
+		if (o->spots.v[i].n > UINT16_MAX) {
+			put_large_spot(&out->text, o->spots.v[i], like);
+		} else {
+			next = spots_end(o, i);
+			put_spots(o, &out->text, i, next, like);
 		}
-		gmon_put_histogram(out, &h, bins);
-	} while (again);
+		out_stream_settle(out);
+	}
 }
 
 static void put_calls(struct gmon_out *o, struct str *out)
@@ -136,28 +199,27 @@ int gmon_out_write(const struct stacks *s, struct out_stream *out, struct export
 	const unsigned weight = stacks_main(s);
 	const struct stack_column *col = &s->columns.v[weight];
 	struct gmon_histogram like = {.rate = 1, .unit = "samples"};
+	int rc;
 
 	for (size_t i = 0; i < s->values.n; i++)
 		collect_value(&o, i);
-	if (!o.spots.n) {
+	merge_spots(&o);
+	rc = check_spots(&o, err);
+	if (!o.spots.n)
+		rc = err_set(err, -ENOENT, "no sample is in %s itself; name another image",
+			     o.image < s->images.n ? s->images.v[o.image].path : "a program");
+	if (rc < 0) {
+		vec_release(&o.spots);
 		vec_release(&o.calls);
-		return err_set(err, -ENOENT, "no sample is in %s itself; name another image",
-			       o.image < s->images.n ? s->images.v[o.image].path : "a program");
+		return rc;
 	}
 	if (strcmp(col->unit, "nanoseconds") == 0 && col->period > 1) {
 		like.rate = (uint32_t)((1000000000 + col->period / 2) / col->period);
 		like.rate += !like.rate;
 		memcpy(like.unit, "seconds", sizeof("seconds"));
 	}
-	vec_sort(&o.spots, compare_gmon_spots);
 	gmon_put_header(&out->text);
-	for (size_t i = 0, next; i < o.spots.n; i = next) {
-		for (next = i + 1; next < o.spots.n &&
-				   o.spots.v[next].svma - o.spots.v[next - 1].svma < GAP_BYTES;)
-			next++;
-		put_spots(&o, &out->text, i, next, &like);
-		out_stream_settle(out);
-	}
+	put_histograms(&o, out, &like);
 	put_calls(&o, &out->text);
 	if (o.n_elsewhere)
 		str_addf(&ret->notes,

@@ -161,6 +161,37 @@ static void put_points(struct script_out *o)
 	vec_release(&order);
 }
 
+/* An event whose samples all have their times; NULL: none. */
+static const char *timed_event(const struct stacks *s)
+{
+	for (size_t c = 0; c < s->columns.n; c++) {
+		uint64_t n = 0;
+
+		vec_each (pt, &s->points)
+			n += pt->column == c;
+		if (n && s->columns.v[c].amount == STACK_SAMPLES && n == s->columns.v[c].total)
+			return s->columns.v[c].event;
+	}
+	return NULL;
+}
+
+/* Says why no sample has a time, where N_SAMPLES are written. */
+static void note_times(const struct stacks *s, uint64_t n_samples, struct str *notes)
+{
+	const char *event = timed_event(s);
+
+	if (!s->points.n) {
+		str_add(notes, "samples have no times, without which FlameScope and speedscope "
+			       "show none: `dwell record --trace` keeps them\n");
+		return;
+	}
+	str_addf(notes, "%zu of %" PRIu64 " samples have a time: none is written", s->points.n,
+		 n_samples);
+	if (event)
+		str_addf(notes, "; of `--event %s` all have one", event);
+	str_addc(notes, '\n');
+}
+
 int script_out_write(const struct stacks *s, struct out_stream *out, struct exporter_result *ret,
 		     struct err *err)
 {
@@ -174,14 +205,7 @@ int script_out_write(const struct stacks *s, struct out_stream *out, struct expo
 	if (s->points.n && s->points.n == n_samples) {
 		put_points(&o);
 	} else {
-		if (s->points.n)
-			str_addf(&ret->notes,
-				 "%zu of %" PRIu64 " samples have a time: none is written\n",
-				 s->points.n, n_samples);
-		else
-			str_add(&ret->notes,
-				"samples have no times, without which FlameScope and speedscope "
-				"show none: `dwell record --trace` keeps them\n");
+		note_times(s, n_samples, &ret->notes);
 		for (size_t i = 0; i < s->values.n; i++)
 			for (unsigned c = 0; c < s->columns.n; c++)
 				if (c == 0 || s->columns.v[c].amount == STACK_SAMPLES ||

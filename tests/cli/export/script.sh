@@ -8,3 +8,19 @@ echo "-- with times:"
 make_perf_data
 dwell export --perf-script -o b.txt perf.data
 grep '^[a-z]' b.txt
+echo "-- of one event only:"
+rm -r db
+make_db <<-END
+	event cycles 1000
+	image file $PWD/prog
+	owner - - comm=worker exe=$PWD/prog
+	sample $(sym hot) 2
+	thread 11 11 1000 0
+	point 2000000 $(sym hot)
+	point 3000000 $(sym hot)
+	event imiss 10
+	sample $(sym cold) 5
+END
+dwell export --perf-script -o c.txt db
+dwell export --perf-script --event cycles -o d.txt db
+grep '^[a-z]' c.txt d.txt
