@@ -291,6 +291,18 @@ static int journal(struct service *v, struct err *err)
 	return rc == -EIO ? daemon_service_flush(v, false, err) : rc;
 }
 
+/* Says once that storing fails, and once that it is over: a full disk fails in another place each
+ * time.  The status has the last failure. */
+static void note_result(struct service *v, int rc, const struct err *err)
+{
+	table_cache_give_way(rc); /* the next try finds more room */
+	if (rc < 0 && !*v->problem)
+		service_say(v, "cannot store: %s; trying again", err->msg);
+	if (rc >= 0 && *v->problem)
+		service_say(v, "storing again");
+	snprintf(v->problem, sizeof(v->problem), "%s", rc < 0 ? err->msg : "");
+}
+
 int service_finish_set(struct service *v, struct err *err)
 {
 	int rc = daemon_service_flush(v, true, err);
@@ -302,10 +314,12 @@ int service_make_safe(struct service *v, struct err *err)
 {
 	int rc = v->next ? service_finish_turn(v, err) : 0;
 
-	if (rc < 0)
-		return rc;
-	sampling_cycle(&v->set->sampling);
-	return journal(v, err);
+	if (rc >= 0) {
+		sampling_cycle(&v->set->sampling);
+		rc = journal(v, err);
+	}
+	note_result(v, rc, err);
+	return rc;
 }
 
 bool service_flushed_lately(const struct service *v)
@@ -317,11 +331,13 @@ int service_flush(struct service *v, struct err *err)
 {
 	int rc = v->next ? service_finish_turn(v, err) : 0;
 
-	if (rc < 0)
-		return rc;
-	collector_take_sums(v->set->sampling.collector);
-	sampling_cycle(&v->set->sampling);
-	return daemon_service_flush(v, false, err);
+	if (rc >= 0) {
+		collector_take_sums(v->set->sampling.collector);
+		sampling_cycle(&v->set->sampling);
+		rc = daemon_service_flush(v, false, err);
+	}
+	note_result(v, rc, err);
+	return rc;
 }
 
 /* --- epochs --- */
@@ -443,18 +459,6 @@ int service_start(const struct service_opts *opts, struct service **ret, struct 
 	v->flush_due_ns = clock_mono_ns() + v->opts.flush_ns;
 	*ret = v;
 	return 0;
-}
-
-/* Says once that storing fails, and once that it is over: a full disk fails in another place each
- * time.  The status has the last failure. */
-static void note_result(struct service *v, int rc, const struct err *err)
-{
-	table_cache_give_way(rc); /* the next try finds more room */
-	if (rc < 0 && !*v->problem)
-		service_say(v, "cannot store: %s; trying again", err->msg);
-	if (rc >= 0 && *v->problem)
-		service_say(v, "storing again");
-	snprintf(v->problem, sizeof(v->problem), "%s", rc < 0 ? err->msg : "");
 }
 
 /* How long to wait, at most MS. */

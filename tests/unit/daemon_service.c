@@ -227,6 +227,62 @@ TEST(a_service_that_cannot_stop_yet_can_later)
 	scratch_release(&t);
 }
 
+static unsigned n_cannot, n_storing;
+
+static void count_storing(void *ctx, const char *text)
+{
+	n_cannot += strstr(text, "cannot store: ") != NULL;
+	n_storing += strcmp(text, "storing again") == 0;
+}
+
+static bool has_problem(struct service *v)
+{
+	struct service_status s;
+	bool ret;
+
+	service_status(v, &s);
+	ret = *s.problem;
+	service_status_release(&s);
+	return ret;
+}
+
+/* Who asks for a flush is told how it went; so are the log and the status: once that it fails, once
+ * that it is over. */
+TEST(a_flush_that_was_asked_for_tells_of_the_disk)
+{
+	struct scratch t = scratch_new();
+	struct service *v;
+	struct err err;
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	set_up(&opts, &t);
+	opts.say = count_storing;
+	REQUIRE(service_start(&opts, &v, &err) >= 0);
+	file_fault = fault_hook;
+	for (unsigned i = 0; i < 2; i++) {
+		fault_all = true;
+		for (int k = 0; k < 2; k++) {
+			burn();
+			EXPECT(service_flush(v, &err) < 0);
+			EXPECT(has_problem(v));
+		}
+		EXPECT_EQ(n_cannot, i + 1);
+		EXPECT_EQ(n_storing, i);
+		fault_all = false;
+		EXPECT_EQ(service_flush(v, &err), 0);
+		EXPECT(!has_problem(v));
+		EXPECT_EQ(n_storing, i + 1);
+	}
+	file_fault = NULL;
+	check_sums(v, &t);
+	EXPECT_EQ(service_stop(v, &err), 0);
+	service_free(v);
+	worker_stop();
+	event_specs_release(&specs);
+	scratch_release(&t);
+}
+
 static unsigned n_rarely, n_again;
 
 static void count_words(void *ctx, const char *text)
