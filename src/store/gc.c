@@ -128,6 +128,10 @@ static void find_in_epoch(struct gc *g, const char *epoch)
 
 	if (fd >= 0)
 		db_names(fd, host_name_valid, &hosts, NULL);
+	/* A run that was killed before it removed the epoch of its last recording left it empty.
+	 * Recorders make theirs under the database's lock. */
+	if (fd >= 0 && !hosts.n && !g->o->dry_run && !g->o->age_only)
+		unlinkat(g->epochs_fd, epoch, AT_REMOVEDIR);
 	vec_each (h, &hosts) {
 		_fd_ int dir = db_open_dir(fd, *h, false, NULL);
 		struct candidate c = {0};

@@ -202,7 +202,16 @@ TEST(what_a_killed_run_left_goes_with_the_next)
 	snprintf(to, sizeof(to), "%s/epochs/.removed-20231115000000-alpha", t.db);
 	EXPECT_EQ(rename(from, to), 0);
 	EXPECT_EQ(t_total(&t, "all"), 2);
+	*strrchr(from, '/') = '\0'; /* its epoch, which is empty */
+	o.dry_run = true;
 	EXPECT_EQ(gc(&t, &o, &told).n_left, 1);
-	EXPECT(stat(to, &st) < 0);
+	EXPECT(stat(to, &st) >= 0 && stat(from, &st) >= 0);
+	o.dry_run = false;
+	EXPECT_EQ(gc(&t, &o, &told).n_left, 1);
+	EXPECT(stat(to, &st) < 0 && stat(from, &st) < 0);
+	/* It may have been killed before it removed the epoch, too. */
+	EXPECT_EQ(mkdir(from, 0700), 0);
+	EXPECT_EQ(gc(&t, &o, &told).n_left, 1);
+	EXPECT(stat(from, &st) < 0);
 	scratch_release(&t);
 }
