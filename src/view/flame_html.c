@@ -22,7 +22,7 @@
  *     runnable for each box, the part of self in which threads waited for a CPU
  *     blocked  for each box, the part of self in which they were blocked
  *
- * A picture of more than OUTLINE_BOXES (the JSON has "outline") has an outline in that place, so
+ * A picture of more than MANY_BOXES (the JSON has "outline") has an outline in that place, so
  * that something is drawn before all is read: the larger boxes, and what is small below each as
  * one.  Behind it stands the whole: how many boxes it has (u32), and "up", "frame" and so on.  A
  * page has it as a data block of its own. */
@@ -173,14 +173,15 @@ static void add_boxes(struct wr *w, const struct flame *f)
 			wr_uleb(w, b->n_small);
 }
 
-#define OUTLINE_BOXES 20000
+#define MANY_BOXES    20000 /* more are read and drawn too slowly to wait for all of them */
+#define OUTLINE_BOXES 5000
 
 /* Adds the header and the boxes of F, or of its outline. */
 static void add_first(struct wr *out, struct flame *f)
 {
 	struct str header = {0};
 	struct flame outline = {0};
-	const bool is_large = f->boxes.n > OUTLINE_BOXES;
+	const bool is_large = f->boxes.n > MANY_BOXES;
 
 	if (is_large)
 		flame_outline(f, OUTLINE_BOXES, &outline);
@@ -196,7 +197,7 @@ static void add_first(struct wr *out, struct flame *f)
 /* Adds all boxes of F where add_first added an outline. */
 static void add_whole(struct wr *out, const struct flame *f)
 {
-	if (f->boxes.n <= OUTLINE_BOXES)
+	if (f->boxes.n <= MANY_BOXES)
 		return;
 	wr_le32(out, (uint32_t)f->boxes.n);
 	add_boxes(out, f);

@@ -88,6 +88,7 @@ test("flame graph: drawn, searched, zoomed by keys, and a link is the same view"
       await page.keys("/");
       for (const c of "cc1")
         await page.key(c);
+      await page.until(`/[#&]q=cc1/.test(location.hash)`);
       await page.run(`document.querySelector(".flame canvas").focus()`);
       await page.keys("ArrowDown", "ArrowDown", "Enter");
       await page.until(`/z=[0-9a-f]{8}/.test(location.hash)`);

@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decode, decodeWhole, unpack } from "../../src/web/ui/flame_data.mjs";
 import { CHANGES, INK, KINDS, MATCH, STATES } from "../../src/web/ui/flame_kinds.mjs";
-import { eachShown, placeAt } from "../../src/web/ui/flame_layout.mjs";
+import { eachShown, placeAt, shownOf } from "../../src/web/ui/flame_layout.mjs";
+import { numberText } from "../../src/web/ui/number_text.mjs";
 import { eachPixel, spanAt } from "../../src/web/ui/trace_data.mjs";
 import { matcher, search } from "../../src/web/ui/flame_search.mjs";
 
@@ -120,6 +121,28 @@ test("work goes by pixels, not by boxes", () => {
   assert(looks <= 20000, `${looks} looks`);
 });
 
+test("what is shown of a level is kept until another part is asked for", () => {
+  const { boxes, levels } = randomFlame(5, 3000), whole = boxes.total[0];
+  const told = (level, from, to, least) => {
+    const all = [];
+    eachShown(level, from, to, least, (k) => all.push(k, -1), (first, last) => all.push(first, last));
+    return all;
+  };
+  for (const level of levels) {
+    const parts = [[0, whole, whole / 500], [whole / 3, whole / 2, whole / 90], [whole / 3, whole / 2, whole / 900], [0, whole, 0]];
+    for (const part of parts) {
+      const { list, n } = shownOf(level, ...part), kept = level.shown;
+      assert.deepEqual([...list.subarray(0, n)], told(level, ...part));
+      assert.equal(shownOf(level, ...part), kept, "asked for again");
+    }
+  }
+});
+
+test("numbers have commas as in English", () => {
+  for (const n of [0, 1, 12, 999, 1000, 12345, 999999, 1000000, 2 ** 52, 0.5, 1234.5, 1234.56789, 999.9996, 1e15, 2e20, -1, -999, -1000, -1234567.25])
+    assert.equal(numberText(n), n.toLocaleString("en"));
+});
+
 test("the box at a place", () => {
   const { boxes, levels } = randomFlame(9, 500);
   for (const level of levels)
@@ -190,7 +213,7 @@ test("a large page has an outline, then the whole", async () => {
     const page = readFileSync(join(dir, "x.html"), "utf8"), of = async (id) => unpack(new RegExp(`id="${id}">([^<]*)<`).exec(page)[1]);
     const outline = decode(await of("data")), whole = decodeWhole(outline.head, await of("whole"));
     assert.equal(outline.head.outline, true);
-    assert(outline.boxes.n < 20100 && outline.boxes.n > 15000, String(outline.boxes.n));
+    assert(outline.boxes.n < 5100 && outline.boxes.n > 4000, String(outline.boxes.n));
     assert.equal(whole.boxes.n, 1 + 7 + n);
     assert.equal(whole.boxes.total[0], outline.boxes.total[0]);
     assert.deepEqual([...outline.boxes.small].reduce((a, b) => a + b, 0) + outline.boxes.small.filter((k) => !k).length, whole.boxes.n);

@@ -14,23 +14,39 @@ struct limiter {
 	VEC(struct flame_box) too_few; /* of each open box, what is too small below it */
 };
 
-static int compare_falling(const void *a, const void *b)
+/* The one of the N numbers V that RANK of them are before, when they fall.  Changes their order: by
+ * digits, the highest first, those that have the digit of the one that is wanted are kept. */
+static uint64_t number_at_rank(uint64_t *v, size_t n, size_t rank)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	for (unsigned shift = 56;; shift -= 8) {
+		size_t counts[256] = {0}, kept = 0;
+		unsigned digit = 255;
 
-	return x < y ? 1 : x > y ? -1 : 0;
+		for (size_t i = 0; i < n; i++)
+			counts[v[i] >> shift & 255]++;
+		while (rank >= counts[digit])
+			rank -= counts[digit--];
+		for (size_t i = 0; i < n; i++)
+			if ((v[i] >> shift & 255) == digit)
+				v[kept++] = v[i];
+		n = kept;
+		if (!shift)
+			return v[0];
+	}
 }
 
 /* The least total that at most MAX boxes have. */
 static uint64_t least_total(const struct flame *f, size_t max)
 {
 	const size_t n = f->boxes.n;
-	uint64_t *totals = xcalloc(n + 1, sizeof(*totals)), least;
+	uint64_t *totals, least;
 
+	if (n <= max)
+		return 1;
+	totals = xcalloc(n, sizeof(*totals));
 	for (size_t i = 0; i < n; i++)
 		totals[i] = f->boxes.v[i].total;
-	qsort(totals, n, sizeof(*totals), compare_falling);
-	least = totals[max < n ? max : n] + 1;
+	least = number_at_rank(totals, n, max) + 1;
 	free(totals);
 	return least;
 }

@@ -188,7 +188,7 @@ async function table(signal) {
   const place = el("div"), matched = el("output");
   const box = el("input", { type: "search", id: "filter", placeholder: "Search in rows", "aria-label": "Only rows with this text", spellcheck: "false", value: app.state.q || "",
     oninput: () => {
-      app.note({ q: box.value });
+      app.noteSoon({ q: box.value });
       fill();
     } });
   function fill() {
@@ -319,6 +319,7 @@ async function show() {
   clearTimeout(resting);
   const asked = running = new AbortController(), { signal } = asked;
   picture = null;
+  const start = performance.now(), answer = VIEWS[name].show(signal); // asked before anything is laid out
   fillViews(name);
   $("views").querySelector("[aria-current]").scrollIntoView({ block: "nearest", inline: "nearest" });
   for (const key of ["only", "pm"])
@@ -330,9 +331,8 @@ async function show() {
   $("time").hidden = !since && !until;
   $("time").textContent = `${since || ""} to ${until || "now"} ✕`;
   $("status").textContent = "asking …";
-  const start = performance.now();
   try {
-    const parts = await VIEWS[name].show(signal);
+    const parts = await answer;
     if (signal.aborted)
       return;
     if (parts)
@@ -432,6 +432,7 @@ document.addEventListener("click", (e) => {
   if (!a || e.ctrlKey || e.metaKey || e.shiftKey || e.button)
     return;
   e.preventDefault();
+  app.settle();
   history.pushState(null, "", a.getAttribute("href"));
   window.dispatchEvent(new PopStateEvent("popstate"));
 });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Elements.  Texts become text nodes, so that no name is ever markup.
+import { numberText } from "./number_text.mjs";
 
 // An element: el("td", { class: "n", onclick: f }, "text", child, ...).
 export function el(tag, props = {}, ...children) {
@@ -34,9 +35,7 @@ export function amount(n, unit) {
   return n >= 1e9 ? `${(n / 1e9).toFixed(2)} s` : n >= 1e6 ? `${(n / 1e6).toFixed(1)} ms` : n ? `${(n / 1e3).toFixed(0)} us` : "0";
 }
 
-export function count(n) {
-  return n.toLocaleString("en");
-}
+export const count = numberText;
 
 // Control characters and those that change the direction of text are shown as what they are.
 export function shown(name) {

@@ -5,6 +5,7 @@ import { search } from "./flame_search.mjs";
 import { flameView } from "./flame_view.mjs";
 import { factsText, legendItems, percentText, tellChoice } from "./flame_words.mjs";
 import { el, shown } from "./app_dom.mjs";
+import { noteSoon } from "./app_state.mjs";
 import { idOf, pathHashes, placeOf } from "./path_ids.mjs";
 
 // Shows BYTES in PARENT.  KEPT has q, z (path_ids.mjs), flip and colour of the address; NOTE(changes, isDecision) keeps them; OPEN(procedure,
@@ -116,7 +117,7 @@ export function flamePicture(parent, bytes, kept, note, open, ...more) {
   function listen() {
     box.addEventListener("input", () => {
       find();
-      note({ q: box.value });
+      noteSoon({ q: box.value });
     });
   }
 

@@ -7,7 +7,9 @@
 
 import { wordsOf } from "./app_parts.mjs";
 
+const REST_MS = 150;
 const listeners = [];
+let late = 0; // the timer of what noteSoon was told
 export let state = {};
 
 function read() {
@@ -31,6 +33,8 @@ export function begin() {
     history.replaceState(null, "", href({ y: state.y }));
   }
   window.addEventListener("popstate", () => {
+    clearTimeout(late);
+    late = 0;
     state = read();
     tell();
   });
@@ -56,6 +60,7 @@ export function href(changes) {
 
 // Goes to CHANGES.  A DECISION is a step that Back undoes.
 export function go(changes, isDecision = true) {
+  settle();
   history[isDecision ? "pushState" : "replaceState"](null, "", href(changes));
   state = read();
   tell();
@@ -63,8 +68,24 @@ export function go(changes, isDecision = true) {
 
 // Keeps CHANGES in the address without showing anything anew.
 export function note(changes, isDecision = false) {
+  settle();
   history[isDecision ? "pushState" : "replaceState"](null, "", href({ y: state.y, ...changes }));
   state = read();
+}
+
+// Keeps CHANGES in the address when no more come for a moment: a new address takes some milliseconds, and keys come fast.
+export function noteSoon(changes) {
+  state = { ...state, ...changes };
+  clearTimeout(late);
+  late = window.setTimeout(settle, REST_MS);
+}
+
+// Keeps in the address what noteSoon was told.
+export function settle() {
+  clearTimeout(late);
+  if (late)
+    history.replaceState(null, "", href({ y: state.y }));
+  late = 0;
 }
 
 // The options that choose samples: those of the form, and `only`, whose words are KEY=VALUE.  Several values of a key are

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Paints the boxes of a flame graph on a canvas.
 import { INK, MATCH, STATES, fillOf } from "./flame_kinds.mjs";
-import { eachShown } from "./flame_layout.mjs";
+import { shownOf } from "./flame_layout.mjs";
 import { beginCanvas, labelList, pixelOf, pixelRows } from "./pixel_rows.mjs";
 
 export const ROW = 18;
@@ -101,7 +101,7 @@ export function flamePainter(canvas, flame) {
         labels.add(runBegin + 3 * dense, y, runEnd - runBegin - 7 * dense, SMALL_LABEL);
       runEnd = -9;
     };
-    eachShown(level, from, to, perPixel / 2, (k) => {
+    const fillBox = (k) => {
       const b0 = (x[k] - from) / perPixel, b1 = (end[k] - from) / perPixel, i = box[k];
       const x0 = Math.max(0, Math.round(b0)), x1 = Math.min(width, Math.max(Math.round(b1), x0 + 1));
       const edge = x1 - x0 > 3 * dense ? Math.round(dense) : 0;
@@ -113,7 +113,8 @@ export function flamePainter(canvas, flame) {
         line.fill(pixelOfBox(i), base + x0, base + x1 - edge);
       if (x1 - x0 > 21 * dense)
         labels.add(x0 + 3 * dense, y, x1 - x0 - 7 * dense, i);
-    }, (first, last) => {
+    };
+    const fillRun = (first, last) => {
       const x0 = Math.max(0, Math.floor((x[first] - from) / perPixel + 0.25));
       const x1 = Math.min(width, Math.max(Math.round((end[last] - from) / perPixel), x0 + 1));
       const hit = counts && counts[last + 1] > counts[first];
@@ -126,7 +127,13 @@ export function flamePainter(canvas, flame) {
         runBegin = x0;
         runEnd = x1;
       }
-    });
+    };
+    const { list, n } = shownOf(level, from, to, perPixel / 2);
+    for (let at = 0; at < n; at += 2)
+      if (list[at + 1] < 0)
+        fillBox(list[at]);
+      else
+        fillRun(list[at], list[at + 1]);
     if (runEnd >= 0)
       endRun();
   }

@@ -23,7 +23,7 @@ export function indexLevels({ n, depth, x, total, deepest }) {
   }
   return Array.from({ length: nLevels }, (_, d) => {
     const from = begins[d], to = begins[d + 1];
-    return { n: to - from, box: box.subarray(from, to), x: left.subarray(from, to), end: right.subarray(from, to), first: null, low: 0, step: 1 };
+    return { n: to - from, box: box.subarray(from, to), x: left.subarray(from, to), end: right.subarray(from, to), first: null, low: 0, step: 1, shown: null };
   });
 }
 
@@ -87,6 +87,26 @@ export function eachShown(level, from, to, least, box, run) {
     }
     run(first, k - 1);
   }
+}
+
+// What eachShown tells, as N numbers: the place of a box and -1, or those of the first and the last of what is too small.
+// LEVEL keeps it until another part is asked for: a search gives the same boxes other colours.
+export function shownOf(level, from, to, least) {
+  const was = level.shown;
+  if (was && was.from === from && was.to === to && was.least === least)
+    return was;
+  let list = was ? was.list : new Int32Array(64), n = 0;
+  const add = (a, b) => {
+    if (n === list.length) {
+      const more = new Int32Array(2 * n);
+      more.set(list);
+      list = more;
+    }
+    list[n++] = a;
+    list[n++] = b;
+  };
+  eachShown(level, from, to, least, (k) => add(k, -1), add);
+  return level.shown = { from, to, least, list, n };
 }
 
 // The place in LEVEL of the box at amount AT, or -1.

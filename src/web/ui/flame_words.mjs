@@ -3,11 +3,12 @@
 // flame_data.mjs, a choice that of flame_view.mjs.
 import { kindOf, nameOf } from "./flame_draw.mjs";
 import { CHANGES, KINDS, STATES, fillOf } from "./flame_kinds.mjs";
+import { numberText } from "./number_text.mjs";
 
 function amountText({ head: { unit, scale } }, n) {
   if (unit === "ns")
     return n >= 1e9 ? `${(n / 1e9).toFixed(2)} s` : n >= 1e6 ? `${(n / 1e6).toFixed(2)} ms` : `${(n / 1e3).toFixed(1)} us`;
-  return scale === 1 ? `${n.toLocaleString("en")} ${n === 1 ? unit.slice(0, -1) : unit}` : Number((n * scale).toPrecision(6)).toString();
+  return scale === 1 ? `${numberText(n)} ${n === 1 ? unit.slice(0, -1) : unit}` : Number((n * scale).toPrecision(6)).toString();
 }
 
 export function percentText(n, whole) {

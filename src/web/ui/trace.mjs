@@ -3,6 +3,7 @@
 import { unpack } from "./flame_data.mjs";
 import { decodeTrace } from "./trace_data.mjs";
 import { timeText } from "./trace_draw.mjs";
+import { numberText } from "./number_text.mjs";
 import { traceView } from "./trace_view.mjs";
 
 /** @type {(id: string) => any} */
@@ -24,10 +25,10 @@ function keepAddress({ t, q }) {
 function begin(trace) {
   const { head, threads } = trace;
   $("title").textContent = $("title").title = head.title;
-  $("facts").textContent = `${threads.length} ${threads.length === 1 ? "thread" : "threads"}, ${timeText(head.length)}, ${head.points.toLocaleString("en")} points; the hottest first`
+  $("facts").textContent = `${threads.length} ${threads.length === 1 ? "thread" : "threads"}, ${timeText(head.length)}, ${numberText(head.points)} points; the hottest first`
     + (head.hasStates ? "" : "; waiting and blocking were not recorded (dwell record --off-cpu)")
     + (head.least ? `; what is shorter than ${timeText(head.least)} is joined` : "")
-    + (head.dropped ? `; ${head.dropped.toLocaleString("en")} points were dropped for want of room` : "");
+    + (head.dropped ? `; ${numberText(head.dropped)} points were dropped for want of room` : "");
   $("account").textContent = head.account;
   const ui = { view: $("view"), details: $("details"), search: $("search"), matched: $("matched"), legend: $("legend"), zoomIn: $("in"), zoomOut: $("out"), reset: $("reset") };
   const view = traceView(ui, trace, Object.fromEntries(new URLSearchParams(location.hash.slice(1))), keepAddress);
