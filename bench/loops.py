@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a compiler and a binary optimiser make of dwell's profiles: sqlite3's speedtest1, closed loops.
 
-    bench/loops.py pgo|bolt BUILD DIR
+    bench/loops.py pgo|recordings|bolt BUILD DIR
 
 DIR has sqlite3.c and sqlite3.h, the amalgamation, and speedtest1.c (`apt-get source sqlite3`; configure; make
 sqlite3.c); what is made stays there, and is not made again.
@@ -10,6 +10,8 @@ sqlite3.c); what is made stays there, and is not made again.
 pgo: clang -O2 beside -fprofile-sample-use of `dwell record`'s samples (the clock's) and of branch stacks made by
 single-stepping (step_branches.c), and beside instrumented PGO.  CPU time of interleaved rounds, median of ratios with
 95 % interval, and instructions that callgrind counts.
+recordings: how much of what instrumented PGO gains in instructions a recording gains: LOOPS_ROUNDS of each kind, each
+compiled for itself and counted by callgrind.
 bolt: the program, linked with --emit-relocs, beside what llvm-bolt makes of it by branch stacks (`--bolt-pre`, read by
 perf2bolt -pa) and by the clock's samples (`--bolt`); callgrind counts instructions, misses of the first instruction
 cache, and jumps that its model mispredicts."""
@@ -56,16 +58,18 @@ def speed(program, size, *before):
     return [*before, "./" + program, "--memdb", "--size", size]
 
 
-def record(build):
+def record(build, which=""):
     """Samples and branch stacks of the program as -O2 makes it."""
-    if not there("samples"):
-        run(os.path.join(build, "dwell"), "record", "-F", "4000", "--db", "samples.new", "--", *speed("base", TRAIN))
-        os.rename("samples.new", "samples")
-    if not there("branches.data"):
-        with open("branches.data.new", "wb") as f:
+    samples, branches = "samples" + which, "branches%s.data" % which
+    if not there(samples):
+        shutil.rmtree(samples + ".new", ignore_errors=True)
+        run(os.path.join(build, "dwell"), "record", "-F", "4000", "--db", samples + ".new", "--", *speed("base", TRAIN))
+        os.rename(samples + ".new", samples)
+    if not there(branches):
+        with open(branches + ".new", "wb") as f:
             subprocess.run(speed("base", TRAIN, os.path.join(build, "bench/step_branches"), STEP_US, "32"), stdout=f,
                            check=True, stderr=subprocess.DEVNULL)
-        os.rename("branches.data.new", "branches.data")
+        os.rename(branches + ".new", branches)
 
 
 def export(build, what, source, to):
@@ -86,8 +90,10 @@ def callgrind(program):
     if not program.startswith("bolt-"):  # which llvm-bolt has stripped
         bare += ".bare"  # valgrind does not read clang's DWARF 5
         run("strip", "-g", "-o", bare, program)
-    run(*speed(bare, COUNT, "valgrind", "--tool=callgrind", "--cache-sim=yes", "--branch-sim=yes",
-               "--callgrind-out-file=%s.callgrind" % program))
+    if not there(program + ".callgrind"):
+        run(*speed(bare, COUNT, "valgrind", "--tool=callgrind", "--cache-sim=yes", "--branch-sim=yes",
+                   "--callgrind-out-file=%s.callgrind.new" % program))
+        os.rename(program + ".callgrind.new", program + ".callgrind")
     with open(program + ".callgrind") as f:
         text = f.read()
     amounts = dict(zip(re.search(r"^events: (.*)", text, re.M)[1].split(),
@@ -111,17 +117,45 @@ def say(name, ratios):
     print("%-28s %.3f [%.3f, %.3f]" % (name, *interval(ratios)), flush=True)
 
 
-def pgo(build):
+PROFI = ["-mllvm", "-sample-profile-use-profi"]
+
+
+def instrument():
     compile_all({"base": [], "instrumented": ["-fprofile-instr-generate"]})
-    record(build)
     if not there("instr.prof"):
         run(*speed("instrumented", TRAIN), env=dict(os.environ, LLVM_PROFILE_FILE="instr.profraw"))
         run("llvm-profdata", "merge", "-o", "instr.prof", "instr.profraw")
+
+
+def recordings(build):
+    instrument()
+    programs = {"of-instruments": ["-fprofile-instr-use=instr.prof"]}
+    for k in map(str, range(ROUNDS)):
+        record(build, k)
+        for kind, source in (("samples", "samples" + k), ("branches", "branches%s.data" % k)):
+            export(build, "autofdo", source, kind + k + ".afdo")
+            programs["of-" + kind + k] = ["-fprofile-sample-use=%s%s.afdo" % (kind, k), *PROFI]
+    for name, flags in programs.items():  # one by one: a compiler of sqlite3 takes half a GB
+        compile_all({name: flags})
+    counted = {name: callgrind(name)[0] for name in ["base", *programs]}
+    gain = counted["base"] - counted["of-instruments"]
+    print("instructions beside -O2: instrumented PGO %.4f" % (counted["of-instruments"] / counted["base"]))
+    for kind in ("samples", "branches"):
+        found = [counted["of-%s%d" % (kind, k)] for k in range(ROUNDS)]
+        print(kind, *("%.4f" % (n / counted["base"]) for n in found))
+        shares = [(counted["base"] - n) / gain for n in found]
+        mean = sum(shares) / ROUNDS
+        sd = (sum((x - mean) ** 2 for x in shares) / max(1, ROUNDS - 1)) ** 0.5
+        print("%s: share of the gain %.3f, standard deviation %.3f of %d recordings" % (kind, mean, sd, ROUNDS), flush=True)
+
+
+def pgo(build):
+    instrument()
+    record(build)
     export(build, "autofdo", "samples", "samples.afdo")
     export(build, "autofdo", "branches.data", "branches.afdo")
-    profi = ["-mllvm", "-sample-profile-use-profi"]
-    programs = {"of-samples": ["-fprofile-sample-use=samples.afdo", *profi],
-                "of-branches": ["-fprofile-sample-use=branches.afdo", *profi],
+    programs = {"of-samples": ["-fprofile-sample-use=samples.afdo", *PROFI],
+                "of-branches": ["-fprofile-sample-use=branches.afdo", *PROFI],
                 "of-instruments": ["-fprofile-instr-use=instr.prof"]}
     compile_all(programs)
     names = ["base", *programs]
@@ -169,7 +203,7 @@ def main():
     build = os.path.abspath(build)
     subprocess.run(["ninja", "-C", build, "dwell", "bench/step_branches"], stdout=subprocess.DEVNULL, check=True)
     os.chdir(directory)
-    {"pgo": pgo, "bolt": bolt}[what](build)
+    {"pgo": pgo, "recordings": recordings, "bolt": bolt}[what](build)
 
 
 main()

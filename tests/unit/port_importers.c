@@ -147,16 +147,63 @@ TEST(messages_and_folded_lines_end_anywhere)
 	free(packed);
 }
 
-TEST(circles_are_refused)
+static int read_text(const char *name, const char *text, uint64_t sums[8])
 {
-	static const char circle[] = "{\"nodes\":[{\"id\":1,\"children\":[2]},{\"id\":2,"
-				     "\"children\":[1]}],\"samples\":[2],"
-				     "\"timeDeltas\":[1],\"startTime\":1,\"endTime\":2}";
-	uint64_t sums[8];
 	size_t n_columns;
 
-	EXPECT(read_back("profile of V8", (const uint8_t *)circle, strlen(circle), sums,
-			 &n_columns) == -EBADMSG);
+	return read_back(name, (const uint8_t *)text, strlen(text), sums, &n_columns);
+}
+
+#define FIREFOX(version, prefixes)                                                                 \
+	"{\"meta\":{\"preprocessedProfileVersion\":" version "},\"libs\":[],\"threads\":[{"        \
+	"\"stringArray\":[\"f\"],\"funcTable\":{\"name\":[0]},\"frameTable\":{\"func\":[0]},"      \
+	"\"stackTable\":{\"frame\":[0,0],\"prefix\":[" prefixes "]},\"samples\":{"                 \
+	"\"weightType\":\"samples\",\"stack\":[1],\"weight\":[3]}}]}"
+
+TEST(circles_are_refused)
+{
+	uint64_t sums[8];
+
+	EXPECT_EQ(read_text("profile of V8",
+			    "{\"nodes\":[{\"id\":1,\"children\":[2]},{\"id\":2,"
+			    "\"children\":[1]}],\"samples\":[2],"
+			    "\"timeDeltas\":[1],\"startTime\":1,\"endTime\":2}",
+			    sums),
+		  -EBADMSG);
+	EXPECT_EQ(read_text("profile of the Firefox Profiler", FIREFOX("24", "null,0"), sums), 0);
+	EXPECT_EQ(sums[0], 3);
+	EXPECT_EQ(read_text("profile of the Firefox Profiler", FIREFOX("24", "null,1"), sums),
+		  -EBADMSG);
+	EXPECT_EQ(read_text("profile of the Firefox Profiler", FIREFOX("24", "1,0"), sums),
+		  -EBADMSG);
+}
+
+/* Functions that call each other are no error: each has its own costs. */
+TEST(circles_of_calls_are_read)
+{
+	uint64_t sums[8];
+
+	EXPECT_EQ(read_text("file of callgrind",
+			    "events: Ir\nfn=f\n1 1\ncfn=g\ncalls=1 1\n1 5\n"
+			    "fn=g\n1 2\ncfn=f\ncalls=1 1\n1 3\n",
+			    sums),
+		  0);
+	EXPECT_EQ(sums[0], 3);
+}
+
+TEST(other_versions_are_refused)
+{
+	size_t n, n_columns;
+	uint8_t *gmon = stacks_t_file("gmon", &n);
+	uint64_t sums[8];
+
+	EXPECT_EQ(read_text("profile of the Firefox Profiler", FIREFOX("4", "null,0"), sums),
+		  -EPROTONOSUPPORT);
+	EXPECT_EQ(read_text("profile of the Firefox Profiler", FIREFOX("70", "null,0"), sums), 0);
+	EXPECT_EQ(read_back("gmon.out", gmon, n, sums, &n_columns), 0);
+	gmon[4]++; /* behind "gmon" */
+	EXPECT_EQ(read_back("gmon.out", gmon, n, sums, &n_columns), -EPROTONOSUPPORT);
+	free(gmon);
 }
 
 TEST(a_frame_of_brackets_without_a_beginning_has_no_image)
