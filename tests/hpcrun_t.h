@@ -55,7 +55,7 @@ static inline uint64_t hpcrun_t_bits(double x)
 }
 
 /* A thread of the program at PATH: 1.5 s in 0x1010 called from 0x1100, 7 faults there, 0.25 s in a
- * path that nobody could follow, 0.5 s in a GPU's code. */
+ * path that nobody could follow, 0.5 s in a module that is not listed. */
 static inline void hpcrun_t_make_of(struct wr *w, const char *path)
 {
 	size_t at[14], n = 0;

@@ -149,7 +149,7 @@ struct adding {
 static uint32_t identity_of(struct adding *a, owner_id owner, uint32_t pid, uint32_t tid)
 {
 	const struct owner *o = &a->p->owners.v[owner];
-	const struct identity key = {
+	struct identity key = {
 		.host = a->host,
 		.rank = identity_rank(profile_str(a->p, o->label), profile_str(a->p, o->cgroup)),
 		.core = identity_core(profile_str(a->p, o->label)),
@@ -160,6 +160,7 @@ static uint32_t identity_of(struct adding *a, owner_id owner, uint32_t pid, uint
 		.start_ns = a->p->meta.start_wall_ns,
 	};
 
+	identity_gpu(profile_str(a->p, o->label), key.gpu);
 	return identities_intern(&a->b->identities, &key);
 }
 

@@ -59,7 +59,8 @@ static bool same_identity(const struct identity *a, const struct identity *b)
 {
 	return a->db == b->db && a->profile == b->profile && a->host == b->host &&
 	       a->rank == b->rank && a->core == b->core && a->pid == b->pid && a->tid == b->tid &&
-	       a->input == b->input && a->owner == b->owner;
+	       a->input == b->input && a->owner == b->owner &&
+	       memcmp(a->gpu, b->gpu, sizeof(a->gpu)) == 0;
 }
 
 static bool is_identity(const void *owner, uint32_t i, const void *key)
@@ -131,6 +132,22 @@ uint32_t identity_rank(const char *label, const char *cgroup)
 uint32_t identity_core(const char *label)
 {
 	return number_behind(label, "core", "=:- _");
+}
+
+void identity_gpu(const char *label, uint32_t ret[N_GPU_IDS])
+{
+	ret[0] = number_behind(label, "gpudevice", "=");
+	ret[1] = number_behind(label, "gpucontext", "=");
+	ret[2] = number_behind(label, "gpustream", "=");
+}
+
+static size_t n_gpu_ids(const struct identity *id)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < N_GPU_IDS; i++)
+		n += id->gpu[i] != NO_RANK;
+	return n;
 }
 
 /* --- order --- */
@@ -298,6 +315,14 @@ struct hpc_id identities_rank_id(const struct identities *ids, uint32_t i)
 			       rank->physicalId};
 }
 
+/* NODE, RANK, CORE, and what GPU or which THREAD. */
+size_t identity_most_ids(const struct identity *id)
+{
+	const size_t n = n_gpu_ids(id);
+
+	return 2 + (id->core != NO_RANK) + (n ? n : 1);
+}
+
 size_t identities_tuple(const struct identities *ids, uint32_t i, struct hpc_id ret[BUILD_MAX_IDS])
 {
 	const struct identity *id = &ids->v.v[i];
@@ -310,6 +335,11 @@ size_t identities_tuple(const struct identities *ids, uint32_t i, struct hpc_id 
 		ret[n++] = identities_rank_id(ids, i);
 	if (id->core != NO_RANK)
 		ret[n++] = (struct hpc_id){HPC_ID_CORE, 0, id->core, id->core};
-	ret[n++] = (struct hpc_id){HPC_ID_THREAD, 0, ids->threads[i], ids->threads[i]};
+	for (uint8_t k = 0; k < N_GPU_IDS; k++)
+		if (id->gpu[k] != NO_RANK)
+			ret[n++] = (struct hpc_id){(uint8_t)(HPC_ID_GPUDEVICE + k), 0, id->gpu[k],
+						   id->gpu[k]};
+	if (!n_gpu_ids(id))
+		ret[n++] = (struct hpc_id){HPC_ID_THREAD, 0, ids->threads[i], ids->threads[i]};
 	return n;
 }

@@ -7,6 +7,9 @@
  *              rank of MPI or Slurm, if it alone has that (the label or the cgroup says so), else
  *              its pid
  *     THREAD   0, 1, ... within those, the main thread first
+ *     GPUDEVICE, GPUCONTEXT, GPUSTREAM
+ *              in place of THREAD, as far as the owner's label says them: work of a GPU, which has
+ *              no thread
  *
  * Profiles of databases that are put in keep their tuples, but for the logical numbers of nodes
  * where two have the same, and for RANK, which all processes of the output share.  Kinds that are
@@ -25,20 +28,22 @@
 
 /* Identifications of a profile of a recording. */
 #define NO_RANK	      UINT32_MAX
-#define BUILD_MAX_IDS 4
+#define BUILD_MAX_IDS 6
+#define N_GPU_IDS     3 /* from HPC_ID_GPUDEVICE on */
 
 /* What tells profiles apart. */
 struct identity {
-	uint32_t db;	   /* of a database: the input's number + 1; else 0 */
-	uint32_t profile;  /* of a database: which of its profiles, and all else is 0 */
-	uint32_t host;	   /* in identities.hosts */
-	uint32_t rank;	   /* its input's own, or NO_RANK */
-	uint32_t core;	   /* or NO_RANK */
-	uint32_t pid;	   /* 0: not kept */
-	uint32_t tid;	   /* 0: not kept */
-	uint32_t input;	   /* of owners without threads: the input's number + 1; else 0 */
-	uint32_t owner;	   /* and the owner */
-	uint64_t start_ns; /* of the first recording with it, of the wall
+	uint32_t db;		 /* of a database: the input's number + 1; else 0 */
+	uint32_t profile;	 /* of a database: which of its profiles, and all else is 0 */
+	uint32_t host;		 /* in identities.hosts */
+	uint32_t rank;		 /* its input's own, or NO_RANK */
+	uint32_t core;		 /* or NO_RANK */
+	uint32_t gpu[N_GPU_IDS]; /* device, context, stream: each or NO_RANK */
+	uint32_t pid;		 /* 0: not kept */
+	uint32_t tid;		 /* 0: not kept */
+	uint32_t input;		 /* of owners without threads: the input's number + 1; else 0 */
+	uint32_t owner;		 /* and the owner */
+	uint64_t start_ns;	 /* of the first recording with it, of the wall
 			    * clock; 0 for a database's */
 	/* For a database's profile, whose pid is that of an identification PROCESS: */
 	uint64_t node;	 /* NODE, physically */
@@ -89,6 +94,10 @@ uint32_t identity_rank(const char *label, const char *cgroup);
 /* The core that an owner's label says it was bound to ("rank=3,core=1"), or NO_RANK. */
 uint32_t identity_core(const char *label);
 
+/* The device, context and stream of a GPU that an owner's label says ("gpucontext=1,gpustream=7"),
+ * each or NO_RANK. */
+void identity_gpu(const char *label, uint32_t ret[N_GPU_IDS]);
+
 /* Sorts them.  Returns where each went, in fresh memory. */
 uint32_t *identities_finish(struct identities *ids);
 
@@ -105,6 +114,9 @@ uint32_t identities_node(const struct identities *ids, uint64_t physicalId);
 
 /* The RANK of number I, which has one. */
 struct hpc_id identities_rank_id(const struct identities *ids, uint32_t i);
+
+/* How many identifications ID, which is no database's, has at most. */
+size_t identity_most_ids(const struct identity *id);
 
 /* The identifier tuple of number I (in order), which is no database's: returns how many
  * identifications it has. */

@@ -217,7 +217,7 @@ int save_profiles(struct build *b, const struct ctx_tree *tree, const struct pro
 	int rc;
 
 	vec_each (id, &b->identities.v)
-		n_ids += id->db ? 0 : BUILD_MAX_IDS - (id->core == NO_RANK);
+		n_ids += id->db ? 0 : identity_most_ids(id);
 	rc = hpc_profile_create_shared(&s.writer, b->opts.dir->fd, "profile.db", b->opts.layout,
 				       groups->n + 1, n_ids, build_share(b), err);
 	if (rc < 0)

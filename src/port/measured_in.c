@@ -33,7 +33,7 @@
 #define TRACE_SUFFIX	   ".hpctrace"
 #define KERNEL_DIR	   "kernel_symbols/"
 #define MAX_KERNEL_SYMBOLS (256u << 20) /* bytes of text */
-#define NOT_FOLLOWED	   UINT32_MAX	/* a context of code that is not a CPU's */
+#define NOT_FOLLOWED	   UINT32_MAX	/* a context of a module that the file does not list */
 
 struct measured_module {
 	char *path;
@@ -82,6 +82,12 @@ int measured_in_probe(const char *path)
 
 static void note_owner(struct measured_loader *l)
 {
+	/* By kind (struct hpcrun_id). */
+	static const char *const label_words[] = {[2] = "rank",
+						  [4] = "gpudevice",
+						  [5] = "gpucontext",
+						  [6] = "gpustream",
+						  [7] = "core"};
 	const struct hpcrun *h = &l->h;
 	struct owner o = {.comm = profile_intern_str(l->p, h->program),
 			  .exe = profile_intern_str(l->p, h->path),
@@ -91,9 +97,9 @@ static void note_owner(struct measured_loader *l)
 	_str_ struct str label = {0};
 
 	vec_each (id, &h->ids)
-		if (id->kind == 2 || id->kind == 7)
-			str_addf(&label, "%s%s=%" PRIu64, label.n ? "," : "",
-				 id->kind == 2 ? "rank" : "core", id->physical);
+		if (id->kind < n_elems(label_words) && label_words[id->kind])
+			str_addf(&label, "%s%s=%" PRIu64, label.n ? "," : "", label_words[id->kind],
+				 id->physical);
 	if (label.n)
 		o.label = profile_intern_str(l->p, label.v);
 	l->owner = profile_intern_owner(l->p, &o);
@@ -215,12 +221,17 @@ static ctx_id mark_below(struct measured_loader *l, ctx_id parent, const char *t
 	return profile_intern_ctx(l->p, parent, profile_intern_place(l->p, image, 0, 0));
 }
 
-/* A state that a runtime tells of, by its eight letters. */
+/* A state that a runtime tells of, by its name or its eight letters. */
 static ctx_id state_below(struct measured_loader *l, ctx_id parent, uint64_t letters)
 {
-	char text[11] = "[";
+	const char *name = hpcrun_state(letters);
+	char text[32] = "[";
 	size_t n = 1;
 
+	if (name) {
+		snprintf(text, sizeof(text), "[%s]", name);
+		return mark_below(l, parent, text);
+	}
 	for (int shift = 56; shift >= 0; shift -= 8) {
 		const char c = (char)(letters >> shift & 0xff);
 
@@ -418,7 +429,9 @@ int measured_in_load(const char *path, const struct measured_in_opts *o, struct 
 	if (l.many_hosts)
 		str_add(notes, "measured on several machines, shown as one\n");
 	if (l.n_other)
-		str_addf(notes, "%" PRIu64 " values are not of a CPU's code and are left out\n",
+		str_addf(notes,
+			 "%" PRIu64
+			 " values are of code that their file does not name and are left out\n",
 			 l.n_other);
 	if (l.n_traceless)
 		str_addf(notes, "%" PRIu64 " points of time lines have no context\n",

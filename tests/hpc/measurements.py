@@ -5,15 +5,16 @@ DWELL_HPCTOOLKIT names a checkout of HPCToolkit (2024.01.99 or later); without i
     measurements.py DWELL
 
 Both are read by `dwell tree` and `dwell prof --by thread`: same contexts, and each metric of each the same to 12 digits.
-What is expected to differ: numbers of contexts; modules that hpcrun names by a path below its directory, which have their
-whole path here; metrics of time lines' first point, at which a thread does not run yet."""
+Of GPUs all metrics that are not 0 are compared.  What is expected to differ: numbers of contexts; modules that hpcrun names by a path below its directory, which have their
+whole path here; code that nobody knows, which has no module there; metrics of time lines' first point, at which a thread does not run yet."""
 import json
 import os
 import subprocess
 import sys
 import tempfile
 
-NAMES = ("small", "loops-cputime-t", "loops-perf")
+NAMES = ("small", "loops-cputime-t", "loops-perf", "loops-cuda-nvidia-t", "loops-cuda-nvidiapc-t", "loops-hip-amd-t",
+         "recursion-cuda-nvidiapc-t")
 
 
 def run(*args):
@@ -26,12 +27,20 @@ def rows(dwell, command, db, metric):
                                                                          ["--by", "thread"]), db))
     path, ret = [], []
     for r in said["rows"]:
-        name = (r.get("kind"), r.get("name"), os.path.basename(r.get("image") or ""))
+        name = (r.get("kind"), r.get("name"), "" if r.get("name") == "[unknown]" else os.path.basename(r.get("image") or ""))
         path[r.get("depth", 0):] = [name]
         numbers = [(k, round(v, 9)) for kind in ("inclusive", "exclusive", "counts") if kind in r
                    for k, v in sorted(r[kind].items())]
         ret.append((tuple(path), tuple(numbers)))
     return sorted(ret, key=repr)
+
+
+def metrics(dwell, name, db):
+    if name.startswith("loops-perf"):
+        return ["perf::cpu-clock", "perf::task-clock"]
+    if "cuda" in name or "hip" in name:
+        return [e["name"] for e in json.loads(run(dwell, "prof", "--json", "--all-metrics", db))["events"]]
+    return ["CPUTIME (sec)"]
 
 
 def main():
@@ -45,7 +54,7 @@ def main():
             own = os.path.join(work, name)
             theirs = os.path.join(top, "tests/data/dbase", name + ".nostruct.d")
             run(dwell, "hpc", "--no-sources", "--foreign", "-o", own, os.path.join(top, "tests/data/meas", name + ".m"))
-            for metric in (["perf::cpu-clock", "perf::task-clock"] if "perf" in name else ["CPUTIME (sec)"]):
+            for metric in metrics(dwell, name, theirs):
                 for command in ("tree", "prof"):
                     n += 1
                     a, b = (rows(dwell, command, db, metric) for db in (own, theirs))

@@ -94,8 +94,9 @@ TEST(a_directory)
 	EXPECT_EQ(line->points.v[0].ctx, 0);
 	EXPECT_EQ(line->points.v[2].ctx, p.values.v[0].ctx);
 	EXPECT_EQ(line->points.v[2].time_ns, 1714021984008893000);
-	EXPECT_STR(str_get(&notes), "1 values are not of a CPU's code and are left out\n"
-				    "1 points of time lines have no context\n");
+	EXPECT_STR(str_get(&notes),
+		   "1 values are of code that their file does not name and are left out\n"
+		   "1 points of time lines have no context\n");
 	profile_release(&p);
 	stacks_symbols_release(&symbols);
 	str_release(&notes);
@@ -104,6 +105,43 @@ TEST(a_directory)
 	rmdir(dir);
 	wr_release(&w);
 	wr_release(&t);
+}
+
+TEST(states_have_names)
+{
+	EXPECT_STR(hpcrun_state(0x4750554b65726e6c /* "GPUKernl" */), "gpu kernel");
+	EXPECT_STR(hpcrun_state(0x47505543703f323f /* "GPUCp?2?" */), "gpu copy");
+	EXPECT_STR(hpcrun_state(0x4f4d502049646c65 /* "OMP Idle" */), "omp idle");
+	EXPECT(!hpcrun_state(HPCRUN_MAIN));
+}
+
+/* The fixture's THREAD 2 as a GPU's stream: says so in the label. */
+TEST(a_stream)
+{
+	static const uint8_t thread[] = {0xc0, 3, 0, 0, 0, 0, 0, 0, 0, 2};
+	char dir[] = "/tmp/dwell-hpcrun.XXXXXX";
+	const struct measured_in_opts o = {0};
+	stacks_symbol_list symbols = {0};
+	struct str notes = {0};
+	struct wr w = {0};
+	struct profile p;
+	uint8_t *kind;
+
+	REQUIRE(mkdtemp(dir));
+	hpcrun_t_make(&w);
+	kind = memmem(w.v, w.n, thread, sizeof(thread));
+	REQUIRE(kind);
+	kind[1] = 6;
+	save(dir, "prog-000003-500-11ac0300-5560-0.hpcrun", &w);
+	profile_init(&p);
+	REQUIRE(measured_in_load(dir, &o, &p, &symbols, &notes, NULL) == 0);
+	EXPECT_STR(profile_str(&p, p.owners.v[p.values.v[0].owner].label), "rank=3,gpustream=2");
+	profile_release(&p);
+	stacks_symbols_release(&symbols);
+	str_release(&notes);
+	forget(dir, "prog-000003-500-11ac0300-5560-0.hpcrun");
+	rmdir(dir);
+	wr_release(&w);
 }
 
 /* Puts the build-id that the program at PATH has into RET, when measurements of it are loaded with

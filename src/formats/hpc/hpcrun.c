@@ -248,6 +248,38 @@ void hpcrun_release(struct hpcrun *h)
 	arena_release(&h->arena);
 }
 
+/* lean/placeholders.h and placeholders.c of HPCToolkit. */
+const char *hpcrun_state(uint64_t letters)
+{
+	static const struct {
+		char letters[9];
+		const char *name;
+	} states[] = {
+		{"GPU Sync", "gpu sync"},	 {"GPUAlloc", "gpu alloc"},
+		{"GPUCp\?2\?", "gpu copy"},	 {"GPUCpD2H", "gpu copyout"},
+		{"GPUCpH2D", "gpu copyin"},	 {"GPUDelte", "gpu delete"},
+		{"GPUKernl", "gpu kernel"},	 {"GPUMemst", "gpu memset"},
+		{"GPUTrace", "gpu kernel"},	 {"OMP Idle", "omp idle"},
+		{"OMP Work", "omp work"},	 {"OMPBarrW", "omp barrier wait"},
+		{"OMPETask", "omp expl task"},	 {"OMPITask", "omp impl task"},
+		{"OMPMtexW", "omp mutex wait"},	 {"OMPOvrHd", "omp overhead"},
+		{"OMPTaskW", "omp task wait"},	 {"OMPUresv", "omp region unresolved"},
+		{"OMTAlloc", "omp tgt alloc"},	 {"OMTCpIn ", "omp tgt copyin"},
+		{"OMTCpOut", "omp tgt copyout"}, {"OMTDelte", "omp tgt delete"},
+		{"OMTKernl", "omp tgt kernel"},
+	};
+
+	for (size_t i = 0; i < n_elems(states); i++) {
+		uint64_t v = 0;
+
+		for (int k = 0; k < 8; k++)
+			v = v << 8 | (uint8_t)states[i].letters[k];
+		if (v == letters)
+			return states[i].name;
+	}
+	return NULL;
+}
+
 double hpcrun_amount(const struct hpcrun *h, const struct hpcrun_value *v)
 {
 	const struct hpcrun_metric *m = &h->metrics.v[v->metric];

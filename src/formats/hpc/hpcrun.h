@@ -25,7 +25,9 @@
 #define HPCRUN_NO_ACTIVITY 0x4e6f416374767479ull /* "NoActvty" */
 
 struct hpcrun_id {
-	uint16_t kind;	/* of the dictionary that hpcrun writes: NODE 1, RANK 2, THREAD 3, CORE 7 */
+	uint16_t
+		kind; /* of the dictionary that hpcrun writes: NODE 1, RANK 2, THREAD 3, GPUDEVICE 4,
+			 * GPUCONTEXT 5, GPUSTREAM 6, CORE 7 */
 	uint16_t flags; /* two bits: which of the numbers count */
 	uint64_t physical, logical;
 };
@@ -81,6 +83,10 @@ uint32_t hpcrun_find(const struct hpcrun *h, uint32_t id);
 
 /* Value V as it counts: bits, or a double, times the metric's period. */
 double hpcrun_amount(const struct hpcrun *h, const struct hpcrun_value *v);
+
+/* What the state is called that a node in module HPCRUN_PLACEHOLDER stands for, such as "gpu
+ * kernel"; NULL: it is not known, or not a state. */
+const char *hpcrun_state(uint64_t letters);
 
 /* A line of the kernel's symbols, which hpcrun keeps as /proc/kallsyms has them. */
 struct hpcrun_symbol {
