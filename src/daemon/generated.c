@@ -31,17 +31,25 @@
 /* A flush waits so long for the last of all maps and dumps to be read. */
 #define SAVE_WAIT_NS 2000000000ull
 
+/* Runtimes write names late, so that a file is read for so long after the last sample in it.
+ * Symbols that are the same are saved again after this time: somebody may have removed them. */
+#define LATE_NS 60000000000ull
+
 struct teller {
 	uint32_t cycle; /* of the last sample; 0: there was none */
 	bool unread;	/* nothing in it could be used: it is something else */
 	bool used;	/* since it was last settled */
+	bool settled;	/* all that its samples need is saved */
 	bool is_map;
 	bool cut;      /* not all of it is known, which was said */
 	char name[48]; /* for people */
 	int fd;	       /* borrowed: of struct images or procs */
 	image_id image;
-	struct jitcode *code;	/* NULL: not read yet, or forgotten */
-	uint32_t n_replaced;	/* of code, when it was last asked */
+	struct jitcode *code; /* NULL: not read yet, or forgotten */
+	uint32_t n_replaced;  /* of code, when it was last asked */
+	uint64_t used_ns;     /* when the last sample was in it */
+	size_t n_saved;	      /* symbols, at SAVED_AT_NS */
+	uint64_t saved_at_ns;
 	struct file_map answer; /* of a child; its bytes are read up to REST */
 	struct rd rest;
 	bool under_way;	 /* a question is */
@@ -163,6 +171,8 @@ static bool generated_ask(struct generated *g, struct teller *t, const struct fr
 		return false;
 	t->cycle = q->procs->cycle;
 	t->used = true;
+	t->settled = false;
+	t->used_ns = q->time_ns;
 	q->procs->n_changes += jitcode_n_replaced(t->code) - t->n_replaced;
 	t->n_replaced = jitcode_n_replaced(t->code);
 	ret->svma = jitcode_svma(t->code, q->avma);
@@ -245,12 +255,22 @@ static bool is_followed(const struct teller *t)
 	return t && t->code && !t->unread;
 }
 
+/* Saves what T's samples need.  `dwell top` asks each second: a process that had no sample for a
+ * while costs nothing then, and one without new code little. */
 static void daemon_generated_save(struct teller *t, const struct procs *ps,
 				  struct symbol_sources *symbols, uint64_t end_ns)
 {
+	const uint64_t now_ns = clock_mono_ns();
 	struct symtab st;
 
+	if (t->settled)
+		return;
 	read_on(t, UINT64_MAX, true, end_ns);
+	t->settled = !t->under_way && now_ns > t->used_ns + LATE_NS;
+	if (jitcode_n_symbols(t->code) == t->n_saved && now_ns - t->saved_at_ns < LATE_NS)
+		return;
+	t->n_saved = jitcode_n_symbols(t->code);
+	t->saved_at_ns = now_ns;
 	jitcode_symbols(t->code, &st);
 	image_symbols_save_symtab(symbols, &ps->profile->images.v[t->image], &st, NULL);
 	symtab_release(&st);
@@ -321,6 +341,7 @@ void generated_settle(struct generated *g, const struct procs *ps, struct symbol
 			(*t)->rest = (struct rd){0};
 			(*t)->code = NULL;
 			(*t)->n_replaced = 0;
+			(*t)->n_saved = 0;
 		}
 		(*t)->used = false;
 	}

@@ -126,6 +126,11 @@ uint32_t jitcode_n_replaced(const struct jitcode *j)
 	return j->n_replaced;
 }
 
+size_t jitcode_n_symbols(const struct jitcode *j)
+{
+	return j->loads.n;
+}
+
 /* Pieces. */
 
 /* Number of pieces that end at or before AVMA. */

@@ -81,6 +81,9 @@ uint64_t jitcode_svma(const struct jitcode *j, uint64_t avma);
  * said of any address holds. */
 uint32_t jitcode_n_replaced(const struct jitcode *j);
 
+/* Number of symbols read so far.  While it stays the same, so does what jitcode_symbols fills. */
+size_t jitcode_n_symbols(const struct jitcode *j);
+
 /* The procedures read so far, those replaced too, by svma.  Release RET. */
 void jitcode_symbols(const struct jitcode *j, struct symtab *ret);
 
