@@ -571,6 +571,9 @@ static bool move_key(struct tui *t, int key)
 /* Keys that change the view. */
 static void change_key(struct tui *t, int key)
 {
+	/* Source where there is some, instructions, both. */
+	static const enum list_mode next_mode[] = {
+		[LIST_BEST] = LIST_ASM, [LIST_ASM] = LIST_BOTH, [LIST_BOTH] = LIST_BEST};
 	struct view *v = top_view(t);
 
 	switch (key) {
@@ -581,7 +584,7 @@ static void change_key(struct tui *t, int key)
 	case 'a':
 		if (v->kind != VIEW_CODE)
 			break;
-		v->mode = v->mode == LIST_BOTH ? LIST_BEST : v->mode + 1;
+		v->mode = next_mode[v->mode];
 		t->stale = true;
 		break;
 	case '+':

@@ -43,8 +43,11 @@ wait procedures by
 type /hot\r\r
 wait of all
 show
-type aa
+type a
 wait 401018
+show
+type a
+wait int s = 0
 show
 # Sorting.
 type \x1b
