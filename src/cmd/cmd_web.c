@@ -48,7 +48,7 @@ static const struct question_kind {
 	{"minutes", {"epochs", "--minutes", "--json", "--no-flush"}, {"steps"}, {NULL}},
 	{"prof",
 	 {"prof", "--json", "--no-flush", "--one-event"},
-	 {"by", "pm", "sp", "sort", "callers", "callees", "limit", "image"},
+	 {"by", "pm", "sp", "sort", "callers", "callees", "limit"},
 	 {NULL}},
 	{"tree",
 	 {"tree", "--json", "--no-flush", "--one-event"},
