@@ -5,7 +5,8 @@
     bench/loops.py pgo|recordings|bolt BUILD DIR
 
 DIR has sqlite3.c and sqlite3.h, the amalgamation, and speedtest1.c (`apt-get source sqlite3`; configure; make
-sqlite3.c); what is made stays there, and is not made again.
+sqlite3.c); or, with LOOPS_PROGRAM=bzip2, the sources of bzip2, which compresses these.  What is made stays there, and is
+not made again.
 
 pgo: clang -O2 beside -fprofile-sample-use of `dwell record`'s samples (the clock's) and of branch stacks made by
 single-stepping (step_branches.c), and beside instrumented PGO.  CPU time of interleaved rounds, median of ratios with
@@ -24,11 +25,14 @@ import sys
 
 ROUNDS = int(os.environ.get("LOOPS_ROUNDS", "15"))
 TRAIN = os.environ.get("LOOPS_TRAIN", "60")  # speedtest1's --size
+STEPPED = os.environ.get("LOOPS_STEPPED", TRAIN)  # while it is single-stepped
 JUDGE = os.environ.get("LOOPS_JUDGE", "25")
 COUNT = os.environ.get("LOOPS_COUNT", "2")  # under callgrind
 STEP_US = os.environ.get("LOOPS_STEP_US", "1000")
 FLAGS = ["-O2", "-g", "-fdebug-info-for-profiling", "-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION"]
-FILES = ["sqlite3.c", "speedtest1.c", "-Wl,--build-id", "-Wl,--emit-relocs", "-lm"]
+IS_BZIP2 = os.environ.get("LOOPS_PROGRAM") == "bzip2"
+FILES = [name + ".c" for name in ("blocksort huffman crctable randtable compress decompress bzlib bzip2" if IS_BZIP2 else
+                                  "sqlite3 speedtest1").split()] + ["-Wl,--build-id", "-Wl,--emit-relocs", "-lm"]
 
 
 def run(*command, **options):
@@ -54,8 +58,19 @@ def compile_all(programs):
         os.rename(name + ".new", name)
 
 
+def data(size):
+    """A file of SIZE times 100,000 bytes of bzip2's sources."""
+    name = "data-" + size
+    if not there(name):
+        text = b"".join(open(f, "rb").read() for f in sorted(os.listdir(".")) if f.endswith((".c", ".txt", ".ps")))
+        with open(name + ".new", "wb") as f:
+            f.write((text * (int(size) * 100000 // len(text) + 1))[:int(size) * 100000])
+        os.rename(name + ".new", name)
+    return name
+
+
 def speed(program, size, *before):
-    return [*before, "./" + program, "--memdb", "--size", size]
+    return [*before, "./" + program, *(["-zkf", data(size)] if IS_BZIP2 else ["--memdb", "--size", size])]
 
 
 def record(build, which=""):
@@ -67,7 +82,7 @@ def record(build, which=""):
         os.rename(samples + ".new", samples)
     if not there(branches):
         with open(branches + ".new", "wb") as f:
-            subprocess.run(speed("base", TRAIN, os.path.join(build, "bench/step_branches"), STEP_US, "32"), stdout=f,
+            subprocess.run(speed("base", STEPPED, os.path.join(build, "bench/step_branches"), STEP_US, "32"), stdout=f,
                            check=True, stderr=subprocess.DEVNULL)
         os.rename(branches + ".new", branches)
 

@@ -404,7 +404,25 @@ static bool is_interval(const struct stacks *s, const struct stack_point *pt)
 	       strcmp(s->columns.v[pt->column + 1].unit, "nanoseconds") == 0;
 }
 
-/* Markers: where a thread's state began that is not running. */
+static bool is_ready(const struct stacks *s, const struct stack_point *pt)
+{
+	return strcmp(s->columns.v[pt->column].event, "runnable") == 0;
+}
+
+/* When the block ended that began at point I of the N; 0: it is none, or lasts.  The thread is
+ * ready then: that is the next point which is no sample. */
+static uint64_t block_end(const struct stacks *s, const struct stack_point *points, size_t i,
+			  size_t n)
+{
+	if (is_ready(s, &points[i]))
+		return 0;
+	for (size_t k = i + 1; k < n; k++)
+		if (is_interval(s, &points[k]))
+			return is_ready(s, &points[k]) ? points[k].time_ns : 0;
+	return 0;
+}
+
+/* Markers: where a thread's state began that is not running, and until when it was blocked. */
 static void put_markers(struct firefox_out *o, const struct stack_thread *t)
 {
 	const struct stack_point *points = t ? o->s->points.v + t->first : NULL;
@@ -428,14 +446,28 @@ static void put_markers(struct firefox_out *o, const struct stack_thread *t)
 			json_end(&o->j, '}');
 		}
 	end_array(o);
-	key_nulls(o, "endTime", n_marks);
+	key_array(o, "endTime");
+	for (size_t i = 0; i < n; i++)
+		if (is_interval(o->s, &points[i])) {
+			const uint64_t end = block_end(o->s, points, i, n);
+
+			if (end)
+				json_thousandths(&o->j, since_start_us(o, end));
+			else
+				json_str(&o->j, NULL);
+		}
+	end_array(o);
 	key_array(o, "name");
 	for (size_t i = 0; i < n; i++)
 		if (is_interval(o->s, &points[i]))
 			json_u64(&o->j, text_table_intern(&o->strings,
 							  o->s->columns.v[points[i].column].event));
 	end_array(o);
-	key_numbers(o, "phase", n_marks, 0);
+	key_array(o, "phase"); /* 0 a moment, 1 from start to end */
+	for (size_t i = 0; i < n; i++)
+		if (is_interval(o->s, &points[i]))
+			json_u64(&o->j, block_end(o->s, points, i, n) != 0);
+	end_array(o);
 	key_array(o, "startTime");
 	for (size_t i = 0; i < n; i++)
 		if (is_interval(o->s, &points[i]))
