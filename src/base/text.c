@@ -61,6 +61,25 @@ static size_t plain_run(const char *s, size_t *ret_width)
 	}
 }
 
+size_t text_control(const char *s)
+{
+	const unsigned char *p = (const unsigned char *)s;
+
+	if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0)
+		return 2;
+	return *p && (*p < ' ' || *p == 0x7f);
+}
+
+void text_add_line(struct str *out, const char *s)
+{
+	while (*s) {
+		const size_t n = text_control(s);
+
+		str_addc(out, n ? '?' : *s);
+		s += n ? n : 1;
+	}
+}
+
 #define MOST_MARKS 2 /* of a letter */
 
 size_t text_show(struct str *out, const char *s)

@@ -13,6 +13,14 @@
  * marks.  Returns the columns the text takes: a wide character takes two, a combining mark none. */
 size_t text_show(struct str *out, const char *s);
 
+/* The bytes of the control character that S begins with: those below a blank, DEL, and U+0080 to
+ * U+009F, which terminals obey, too; 0: S begins with another, or is empty. */
+size_t text_control(const char *s);
+
+/* Appends S as a part of a line in a file of lines: each control character becomes a '?', so that a
+ * name ends no line and forges none. */
+void text_add_line(struct str *out, const char *s);
+
 /* The columns text_show would report. */
 size_t text_width(const char *s);
 

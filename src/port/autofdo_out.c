@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "port/exporters.h"
 
 /* A function, or a call of it that is inlined at OFFSET of PARENT. */
@@ -205,7 +206,10 @@ static void put_fdo_name(struct str *out, const char *linked)
 		if (at && at > linked && (size_t)(at - linked) < n)
 			n = (size_t)(at - linked);
 	}
-	str_addn(out, linked, n);
+	for (size_t i = 0, skip; i < n; i += skip ? skip : 1) {
+		skip = text_control(linked + i);
+		str_addc(out, skip ? '?' : linked[i]);
+	}
 }
 
 /* Writes node N; ORDER has all nodes sorted, those of one parent together. */

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "base/text.h"
 #include "port/exporters.h"
 
 struct bolt_line {
@@ -107,7 +108,8 @@ static void add_places(struct bolt_out *o)
  * (bolt/lib/Rewrite/RewriteInstance.cpp, discoverFileObjects). */
 static void put_bolt_place(struct str *out, const char *name, uint32_t local, uint64_t off)
 {
-	str_addf(out, "1 %s", name);
+	str_add(out, "1 ");
+	text_add_line(out, name);
 	if (local)
 		str_addf(out, "/%" PRIu32, local);
 	str_addf(out, " %" PRIx64, off);
@@ -153,7 +155,9 @@ int bolt_out_write(const struct stacks *s, struct out_stream *out, struct export
 	if (!o.lines.n) {
 		o.n_elsewhere = 0;
 		add_places(&o);
-		str_addf(&out->text, "no_lbr %s\n", s->columns.v[s->main_column].event);
+		str_add(&out->text, "no_lbr ");
+		text_add_line(&out->text, s->columns.v[s->main_column].event);
+		str_addc(&out->text, '\n');
 	} else {
 		ret->unit = "jumps";
 	}

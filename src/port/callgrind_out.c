@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "port/exporters.h"
 
 /* Something with costs: a line of a place by itself, or a call from it to CALLEE. */
@@ -204,12 +205,6 @@ static int compare_costs(const void *a, const void *b, void *arg)
 	return x->callee > y->callee ? -1 : x->callee < y->callee; /* its own first */
 }
 
-static void add_safe(struct str *out, const char *text)
-{
-	for (; *text; text++)
-		str_addc(out, *text == '\n' || *text == '\r' ? '?' : *text);
-}
-
 static bool same_file(const void *owner, uint32_t i, const void *key)
 {
 	return strcmp(((const struct callgrind_out *)owner)->files.v[i], key) == 0;
@@ -239,7 +234,7 @@ static void put_file(struct callgrind_out *o, const char *key, const char *file)
 	index_add(&o->file_ix, hash, i);
 	put_id(o, key, i + 1);
 	str_addc(o->out, ' ');
-	add_safe(o->out, *file ? file : "???");
+	text_add_line(o->out, *file ? file : "???");
 	str_addc(o->out, '\n');
 }
 
@@ -252,7 +247,7 @@ static void put_function(struct callgrind_out *o, uint32_t id, const char *ob, c
 	put_id(o, ob, im + 1);
 	if (!o->named_image[im]) {
 		str_addc(o->out, ' ');
-		add_safe(o->out, im < o->s->images.n ? o->s->images.v[im].path : "???");
+		text_add_line(o->out, im < o->s->images.n ? o->s->images.v[im].path : "???");
 		o->named_image[im] = true;
 	}
 	str_addc(o->out, '\n');
@@ -260,7 +255,7 @@ static void put_function(struct callgrind_out *o, uint32_t id, const char *ob, c
 	put_id(o, fn, id + 1);
 	if (!o->named_function[id]) {
 		str_addc(o->out, ' ');
-		add_safe(o->out, f->name);
+		text_add_line(o->out, f->name);
 		o->named_function[id] = true;
 	}
 	str_addc(o->out, '\n');
@@ -350,7 +345,7 @@ int callgrind_out_write(const struct stacks *s, struct out_stream *out, struct e
 	str_add(o.out, "# callgrind format\nversion: 1\ncreator: dwell\n");
 	if (*s->command) {
 		str_add(o.out, "cmd: ");
-		add_safe(o.out, s->command);
+		text_add_line(o.out, s->command);
 		str_addc(o.out, '\n');
 	}
 	str_add(o.out, "positions: instr line\n");

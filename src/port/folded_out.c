@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "port/exporters.h"
 
 #define NO_NAME UINT32_MAX
@@ -66,13 +67,11 @@ static uint32_t settle_name(struct folded_out *o, size_t at)
 
 static void add_safe_name(struct str *to, const char *name, char blank)
 {
-	for (; *name; name++) {
-		const unsigned char c = (unsigned char)*name;
+	while (*name) {
+		const size_t n = text_control(name);
 
-		str_addc(to, c == ';'		     ? ':'
-			     : c < 0x20 || c == 0x7f ? '?'
-			     : c == ' '		     ? blank
-						     : *name);
+		str_addc(to, n ? '?' : *name == ';' ? ':' : *name == ' ' ? blank : *name);
+		name += n ? n : 1;
 	}
 }
 

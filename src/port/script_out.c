@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "port/exporters.h"
 
 struct script_out {
@@ -26,7 +27,9 @@ static void add_dso(struct str *to, const struct stacks *s, uint32_t image)
 	const struct stack_image *im = image == STACK_NO_IMAGE ? NULL : &s->images.v[image];
 
 	str_add(to, " (");
-	str_add(to, !im ? "[unknown]" : im->kind == IMAGE_KERNEL ? "[kernel.kallsyms]" : im->path);
+	text_add_line(to, !im			     ? "[unknown]"
+			  : im->kind == IMAGE_KERNEL ? "[kernel.kallsyms]"
+						     : im->path);
 	str_add(to, ")\n");
 }
 
@@ -43,7 +46,7 @@ static void add_place(struct script_out *o, const struct stack_place *pl)
 		if (f->nameless && !f->is_mark)
 			str_add(&o->texts, "[unknown]");
 		else
-			str_add(&o->texts, f->name);
+			text_add_line(&o->texts, f->name);
 		if (!inlined && !f->nameless && f->svma && pl->svma >= f->svma)
 			str_addf(&o->texts, "+0x%" PRIx64, pl->svma - f->svma);
 		if (inlined)
@@ -81,7 +84,7 @@ static void put_sample(struct script_out *o, const struct stack_owner *w, uint32
 	struct str *to = &o->out->text;
 
 	find_path(o, node);
-	str_add(to, *w->comm ? w->comm : ":-1");
+	text_add_line(to, *w->comm ? w->comm : ":-1");
 	str_addc(to, ' ');
 	str_addu_wide(to, pid, 5, ' ');
 	str_addc(to, '/');
@@ -96,7 +99,7 @@ static void put_sample(struct script_out *o, const struct stack_owner *w, uint32
 	str_addc(to, ' ');
 	str_addu_wide(to, weight, 10, ' ');
 	str_addc(to, ' ');
-	str_add(to, event);
+	text_add_line(to, event);
 	str_add(to, ": \n");
 	str_addn(to, str_get(&o->path), o->path.n);
 	str_addc(to, '\n');

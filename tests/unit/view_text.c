@@ -37,6 +37,20 @@ static const char *cut(const char *s, enum text_cut how, size_t width)
 	return str_get(&out);
 }
 
+TEST(text_of_a_line_has_no_control_characters)
+{
+	struct str s = {0};
+
+	text_add_line(&s, "a\nb\r\x1b[2J\x7f\xc2\x9b"
+			  "c\xc2\x80\xc2\xa0\xc3\xa9\xc2");
+	EXPECT_STR(str_get(&s), "a?b??[2J??"
+				"c?\xc2\xa0\xc3\xa9\xc2");
+	EXPECT_EQ(text_control("\n"), 1);
+	EXPECT_EQ(text_control("\xc2\x9f"), 2);
+	EXPECT_EQ(text_control(""), 0);
+	str_release(&s);
+}
+
 TEST(text_show_names_of_any_language)
 {
 	EXPECT_STR(show("\xe6\xbc\xa2\xe5\xad\x97"),
