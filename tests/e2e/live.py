@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`dwell top` of programs that run: what it shows, and how it ends."""
 import calendar
+import contextlib
+import glob
 import os
 import re
 import signal
@@ -113,6 +115,41 @@ def prints_text():
         check(not left_behind(), "it left %s" % left_behind())
 
 
+def saved_names_of(procedure):
+    """When each file of symbols with PROCEDURE was written."""
+    found = []
+    for path in glob.glob("dwell-live*/**/*", recursive=True):
+        with contextlib.suppress(OSError):
+            if os.path.isfile(path):
+                with open(path, "rb") as f:
+                    if procedure in f.read():
+                        found.append(os.stat(path).st_mtime_ns)
+    return found
+
+
+def saves_names_of_generated_code_once():
+    """Code of a JIT is read each second; its names are saved again when there are more, or after a minute."""
+    with subprocess.Popen([prog("jit"), "300", "map"], stdout=subprocess.DEVNULL) as jit:
+        try:
+            p = top(100, 30, "-d", "100ms", "-p", jit.pid)
+            p.until(lambda: "made_up_on_the_fly" in first_row(p), "made_up_on_the_fly is not the first row")
+            heads, times, begun = set(), set(), time.monotonic()
+
+            def look():
+                heads.add(p.terminal.lines()[0])
+                times.update(saved_names_of(b"made_up_on_the_fly"))
+                return len(heads) > 20
+
+            p.until(look, "the screen is not drawn anew")
+            check(1 <= len(times) <= 2 + (time.monotonic() - begun) // 60, "saved %d times on %d screens" % (len(times), len(heads)))
+            p.send("q")
+            end(p, 0)
+        finally:
+            jit.kill()
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink("/tmp/perf-%d.map" % jit.pid)
+
+
 def follows_a_daemon():
     """Live rows come from a daemon; a database without one has none."""
     p = dwell("top", "--live", "--db", "db", "--intervals", 1)
@@ -140,4 +177,4 @@ def follows_a_daemon():
     check(p.returncode == 2 and "no daemon" in p.stderr, "without a daemon: %d, %s" % (p.returncode, p.stderr))
 
 
-run(shows_what_burns_first, has_all_rows_once_a_key_comes, gives_the_terminal_back, prints_text, follows_a_daemon)
+run(shows_what_burns_first, has_all_rows_once_a_key_comes, gives_the_terminal_back, prints_text, saves_names_of_generated_code_once, follows_a_daemon)
