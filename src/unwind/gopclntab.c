@@ -238,6 +238,7 @@ static uint32_t read_varint(struct rd *r)
 bool go_values_next(struct go_values *v, struct go_value *ret)
 {
 	uint32_t delta = read_varint(&v->rd), n;
+	uint64_t n_bytes;
 
 	if (v->rd.bad || (!delta && !v->is_first) || v->at >= v->end)
 		return false;
@@ -248,8 +249,9 @@ bool go_values_next(struct go_values *v, struct go_value *ret)
 	v->value = (int32_t)((uint32_t)v->value + (delta & 1 ? ~(delta >> 1) : delta >> 1));
 	ret->start = v->at;
 	ret->value = v->value;
-	v->at += (uint64_t)n * v->quantum;
-	ret->end = v->at < v->end ? v->at : v->end;
+	n_bytes = (uint64_t)n * v->quantum;
+	v->at = n_bytes < v->end - v->at ? v->at + n_bytes : v->end;
+	ret->end = v->at;
 	return true;
 }
 

@@ -43,6 +43,26 @@ TEST(functions_of_each_layout)
 	}
 }
 
+TEST(a_stretch_beyond_the_last_address_ends_with_its_function)
+{
+	struct go_value stretch;
+	struct go_values values;
+	struct wr w = {0};
+	struct go_table t;
+	struct go_func f;
+
+	put_go_table(&w, GO_1_20, UINT64_MAX - 0x50);
+	w.v[GO_VALUES + 0x29] = 0x7f; /* main.leaf has 0x10 bytes */
+	REQUIRE(go_table_open(&t, w.v, w.n, 0, NULL) == 0);
+	REQUIRE(go_table_find_name(&t, "main.leaf", &f));
+	values = go_values_begin(&t, &f, f.lines);
+	REQUIRE(go_values_next(&values, &stretch));
+	EXPECT_EQ(stretch.start, f.start);
+	EXPECT_EQ(stretch.end, UINT64_MAX);
+	EXPECT(!go_values_next(&values, &stretch));
+	wr_release(&w);
+}
+
 TEST(what_is_no_table)
 {
 	struct wr w = {0};
