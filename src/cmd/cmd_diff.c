@@ -138,6 +138,7 @@ int cmd_diff(struct cmd *c)
 	int rc = diff_parse(c, &a);
 
 	c->select.hosts = true; /* of fleets: each is an observation */
+	c->select.own_images = a.opts.level == SCOPE_IMAGE;
 	for (unsigned k = 0; k < 2 && rc == 0; k++)
 		rc = compared_set_open(&sets[k], a.operands.v[k], &c->select, &c->err);
 	if (rc >= 0 && a.per)

@@ -15,7 +15,8 @@
 #include "fleet/server.h"
 #include "model/cgroup_parts.h"
 
-#define NO_IMAGE "[truncated: not in the fleet's database]"
+#define NO_IMAGE   "[truncated: not in the fleet's database]"
+#define NO_CALLERS "[callers were not asked for]"
 
 /* Ids in one statement: below 18.16's 256 KiB for the text of one.  And ids that are listed at all:
  * more are cheaper found by the server. */
@@ -145,6 +146,11 @@ static int load_contexts(struct fleet_loader *l, struct err *err)
 {
 	_vec_ id_list ids = {0};
 
+	if (l->folded.n) {
+		_mem_ char *where = xasprintf(" IN (%s)", str_get(&l->folded));
+
+		return ask_fleet(l, ASK_CONTEXTS, where, err);
+	}
 	list_ids(l, false, &ids);
 	return ask_ids(l, ASK_CONTEXTS, "ctx", &l->ctx_ids, &ids, err);
 }
@@ -161,20 +167,42 @@ static int load_places(struct fleet_loader *l, struct err *err)
 	return ask_listed(l, ASK_PLACES, &ids, err);
 }
 
+/* Groups by column NAME too, unless it has nothing but *ONLY: each key of a group costs. */
+static void add_key(struct str *columns, struct str *keys, const char *name, const char *as,
+		    const uint64_t *only)
+{
+	if (only)
+		str_addf(columns, "toUInt64(%" PRIu64 ") AS %s, ", *only, as);
+	else {
+		str_addf(columns, "%s AS %s, ", name, as);
+		str_addf(keys, ", %s", as);
+	}
+}
+
 /* Sums of TABLE's rows ROWS; COUNT and TOTAL are expressions of a row's. */
 static int load_counts(struct fleet_loader *l, const char *table, const struct str *rows,
 		       const char *count, const char *total, struct err *err)
 {
+	static const uint64_t none = 0;
 	const struct fleet_question *q = &fleet_questions[ASK_COUNTS];
-	const bool by_host = l->sel->by_host;
-	_mem_ char *sql = xasprintf(
-		"SELECT owner AS c0, %s AS c1, vector AS c2, event_id AS c3, toUInt64(sum(%s)) AS "
-		"c4, toUInt64(sum(%s)) AS c5, %s AS c6 FROM %s WHERE %s%s GROUP BY owner, c1, "
-		"vector, event_id%s",
-		l->sel->no_code ? "image" : "ctx", count, total, by_host ? "host" : "''", table,
-		str_get(rows), str_get(&l->owners), by_host ? ", c6" : "");
+	_str_ struct str sql = {0}, keys = {0};
 
-	return fleet_ask(l->s, sql, q->cols, q->n_cols, q->take, l, err);
+	str_add(&sql, "SELECT owner AS c0, ");
+	if (l->folded.n)
+		str_addf(&sql, "if(ctx IN (%s), ctx, image) AS c1, ", str_get(&l->folded));
+	else
+		str_addf(&sql, "%s AS c1, ", l->sel->no_code ? "image" : "ctx");
+	add_key(&sql, &keys, "vector", "c2", l->vector_ids.ids.n ? NULL : &none);
+	add_key(&sql, &keys, "event_id", "c3",
+		l->event_ids.ids.n == 1 ? &l->event_ids.ids.v[0] : NULL);
+	if (l->sel->by_host)
+		str_add(&keys, ", c6");
+	str_addf(&sql,
+		 "toUInt64(sum(%s)) AS c4, toUInt64(sum(%s)) AS c5, %s AS c6 FROM %s WHERE %s%s "
+		 "GROUP BY c0, c1%s",
+		 count, total, l->sel->by_host ? "host" : "''", table, str_get(rows),
+		 str_get(&l->owners), str_get(&keys));
+	return fleet_ask(l->s, str_get(&sql), q->cols, q->n_cols, q->take, l, err);
 }
 
 /* What rollups have too much is taken away: sums are modulo 2^64. */
@@ -247,6 +275,21 @@ static int choose_owners(struct fleet_loader *l, struct err *err)
 
 /* --- */
 
+/* Contexts whose samples may be another image's than their place's. */
+static void choose_folded(struct fleet_loader *l)
+{
+	if (!l->sel->folded)
+		return;
+	l->no_callers = profile_mark_ctx(l->p, NO_CALLERS);
+	str_addf(
+		&l->folded,
+		"SELECT DISTINCT id FROM contexts ARRAY JOIN images AS i WHERE i IN (SELECT id "
+		"FROM images WHERE kind = %u) OR i IN (SELECT image FROM places WHERE match(name, ",
+		(unsigned)IMAGE_SCRIPT);
+	fleet_sql_text(&l->folded, l->sel->folded, strlen(l->sel->folded));
+	str_add(&l->folded, "))");
+}
+
 static int load_all(struct fleet_loader *l, struct err *err)
 {
 	_vec_ id_list owners = {0};
@@ -254,6 +297,7 @@ static int load_all(struct fleet_loader *l, struct err *err)
 	int rc = ask_fleet(l, ASK_IMAGES, "", err);
 
 	l->unknown = profile_mark_ctx(l->p, NO_IMAGE);
+	choose_folded(l);
 	if (rc >= 0)
 		rc = ask_fleet(l, ASK_EVENTS, rows, err);
 	if (rc >= 0)
@@ -312,6 +356,7 @@ static void loader_release(struct fleet_loader *l)
 	vec_release(&l->counts);
 	vec_release(&l->used_images);
 	str_release(&l->owners);
+	str_release(&l->folded);
 	fleet_ids_release(&l->image_ids);
 	fleet_ids_release(&l->owner_ids);
 	fleet_ids_release(&l->event_ids);

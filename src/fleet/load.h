@@ -12,6 +12,10 @@ struct fleet_selection {
 	uint64_t since_ns, until_ns; /* since 1970; 0: any time */
 	bool by_host;		     /* owners of each host are owners of their own */
 	bool no_code;		     /* images will do: contexts are not asked for */
+	/* Not NULL: images will do where neither a script's function nor a procedure whose linked
+	 * name this expression (RE2's) matches is on the path: there the reader may give samples to
+	 * another image than that of their place. */
+	const char *folded;
 	bool newest_day; /* no time was asked for: what ended within a day of the newest */
 	/* Says which owners of P are wanted: *RET, by number, to be freed; NULL: all.  Samples of
 	 * others may be there, too.  NULL: all are wanted. */

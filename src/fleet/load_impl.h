@@ -20,6 +20,8 @@ struct fleet_loader {
 	stacks_symbol_list *symbols;
 	struct fleet_pick pick;
 	struct str owners; /* " AND ...": a condition of rows of the owners wanted */
+	struct str folded; /* a SELECT of the contexts that are wanted besides images, "": all */
+	ctx_id no_callers; /* above images that are there instead of contexts */
 	fleet_count_list counts;
 	struct fleet_ids image_ids; /* by id: number in the profile */
 	struct fleet_ids owner_ids, event_ids, vector_ids, ctx_ids;

@@ -227,12 +227,13 @@ static ctx_id ctx_of_count(struct fleet_loader *l, const struct fleet_count *c)
 {
 	uint32_t image;
 
-	if (!l->sel->no_code)
+	if (!l->sel->no_code && !l->folded.n)
 		return find_id(&l->ctx_ids, c->ctx, l->unknown);
 	image = fleet_ids_find(&l->image_ids, c->ctx);
 	return image == FLEET_NO_NUMBER
-		       ? l->unknown
-		       : profile_intern_ctx(l->p, 0, profile_intern_place(l->p, image, 0, 0));
+		       ? find_id(&l->ctx_ids, c->ctx, l->unknown)
+		       : profile_intern_ctx(l->p, l->no_callers,
+					    profile_intern_place(l->p, image, 0, 0));
 }
 
 int fleet_add_counts(struct fleet_loader *l, struct err *err)

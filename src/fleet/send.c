@@ -21,6 +21,9 @@
 #define MOST_ROWS  ((size_t)1000000) /* one INSERT stores such a block whole or not at all */
 #define MOST_BYTES ((size_t)64 << 20)
 
+/* Dictionaries may come in parts. */
+#define MOST_DICTIONARY_BYTES ((size_t)2 << 20)
+
 struct fleet_sender {
 	struct fleet_server *s;
 	const struct profile *p;
@@ -31,6 +34,7 @@ struct fleet_sender {
 	enum fleet_table_id table;
 	uint64_t *events, *images, *owners, *vectors, *ctxs; /* ids by number */
 	uint32_t *line_of;				     /* by place: a script's number + 1 */
+	bool has_symbols; /* of the image that is looked at, in memory */
 };
 
 void fleet_told_release(struct fleet_told *t)
@@ -56,9 +60,10 @@ static int flush_rows(struct fleet_sender *f, struct err *err)
 
 static int end_row(struct fleet_sender *f, struct err *err)
 {
+	const size_t most = f->table == FLEET_COUNTS ? MOST_BYTES : MOST_DICTIONARY_BYTES;
+
 	native_end_row(&f->block);
-	return f->block.n_rows < MOST_ROWS && f->block.n_bytes < MOST_BYTES ? 0
-									    : flush_rows(f, err);
+	return f->block.n_rows < MOST_ROWS && f->block.n_bytes < most ? 0 : flush_rows(f, err);
 }
 
 static bool is_news(struct fleet_sender *f, uint64_t id)
@@ -213,6 +218,7 @@ static bool name_place(struct fleet_sender *f, place_id id, struct procedure *re
 	}
 	if (!f->r || im->kind == IMAGE_MARK || im->kind == IMAGE_UNKNOWN)
 		return false;
+	f->has_symbols = true;
 	names = resolver_image(f->r, im);
 	i = symtab_find(names->symtab, pl->svma);
 	if (i == PROC_NONE)
@@ -221,31 +227,52 @@ static bool name_place(struct fleet_sender *f, place_id id, struct procedure *re
 	return true;
 }
 
+static int send_place(struct fleet_sender *f, place_id id, uint64_t version, struct err *err)
+{
+	const struct profile *p = f->p;
+	const struct place *pl = &p->places.v[id];
+	const struct script *script;
+	struct procedure proc;
+
+	if (!is_news(f, fleet_context_id(0, f->images[pl->image], pl->svma)) ||
+	    !name_place(f, id, &proc, &script))
+		return 0;
+	put_number(f, PLACE_IMAGE, f->images[pl->image]);
+	put_number(f, PLACE_SVMA, pl->svma);
+	put_number(f, PLACE_START, proc.start);
+	put_number(f, PLACE_END, proc.end);
+	put_text(f, PLACE_NAME, proc.name);
+	put_number(f, PLACE_FLAGS, proc.flags);
+	put_number(f, PLACE_LINE, script ? script->line : 0);
+	put_text(f, PLACE_LANGUAGE, script ? profile_str(p, script->language) : "");
+	put_number(f, PLACE_VERSION, version);
+	return end_row(f, err);
+}
+
+/* Image by image, so that only one's symbols are in memory. */
 static int send_places(struct fleet_sender *f, struct err *err)
 {
 	const uint64_t version = (uint64_t)time(NULL);
 	const struct profile *p = f->p;
+	_mem_ place_id *places = xcalloc(p->places.n + 1, sizeof(*places));
+	_mem_ size_t *ends = xcalloc(p->images.n + 1, sizeof(*ends));
 	int rc = 0;
 
+	vec_each (pl, &p->places)
+		ends[pl->image + 1]++;
+	for (size_t i = 0; i < p->images.n; i++)
+		ends[i + 1] += ends[i];
+	for (place_id i = 0; i < p->places.n; i++)
+		places[ends[p->places.v[i].image]++] = i;
 	begin_table(f, FLEET_PLACES);
-	for (place_id i = 0; i < p->places.n && rc >= 0; i++) {
-		const struct place *pl = &p->places.v[i];
-		const struct script *script;
-		struct procedure proc;
+	for (size_t i = 0; i < p->places.n && rc >= 0; i++) {
+		const image_id image = p->places.v[places[i]].image;
 
-		if (!is_news(f, fleet_context_id(0, f->images[pl->image], pl->svma)) ||
-		    !name_place(f, i, &proc, &script))
-			continue;
-		put_number(f, PLACE_IMAGE, f->images[pl->image]);
-		put_number(f, PLACE_SVMA, pl->svma);
-		put_number(f, PLACE_START, proc.start);
-		put_number(f, PLACE_END, proc.end);
-		put_text(f, PLACE_NAME, proc.name);
-		put_number(f, PLACE_FLAGS, proc.flags);
-		put_number(f, PLACE_LINE, script ? script->line : 0);
-		put_text(f, PLACE_LANGUAGE, script ? profile_str(p, script->language) : "");
-		put_number(f, PLACE_VERSION, version);
-		rc = end_row(f, err);
+		rc = send_place(f, places[i], version, err);
+		if (f->has_symbols && i + 1 == ends[image]) {
+			resolver_rest(f->r, &p->images.v[image]);
+			f->has_symbols = false;
+		}
 	}
 	return rc < 0 ? rc : flush_rows(f, err);
 }

@@ -182,13 +182,13 @@ int fleet_insert(struct fleet_server *s, enum fleet_table_id t, const struct nat
 	_mem_ char *parameters =
 		xasprintf("&query=INSERT%%20INTO%%20%s%%20FORMAT%%20Native", fleet_tables[t].name);
 	_str_ struct str packed = {0};
-	struct wr body = {0};
+	struct gzip_packer *g;
 
 	if (!b->n_rows)
 		return 0;
-	native_write(b, &body);
-	gzip_pack(&packed, body.v, body.n);
-	wr_release(&body);
+	g = gzip_begin(&packed);
+	native_pack(b, g);
+	gzip_end(g);
 	return send_request(s, parameters, packed.v, packed.n, true, err);
 }
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <zlib.h>
 
 #include "base/alloc.h"
@@ -16,30 +17,63 @@ bool gzip_probe(const uint8_t *bytes, size_t n)
 	return n >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
 }
 
-void gzip_pack(struct str *out, const void *bytes, size_t n)
-{
-	z_stream z = {0};
-	const uint8_t *p = bytes;
-	char part[PART];
-	int rc = deflateInit2(&z, 1, Z_DEFLATED, GZIP_BITS, 8, Z_DEFAULT_STRATEGY);
+struct gzip_packer {
+	z_stream z;
+	struct str *out;
+};
 
-	if (rc != Z_OK)
+struct gzip_packer *gzip_begin(struct str *out)
+{
+	struct gzip_packer *g = xcalloc(1, sizeof(*g));
+
+	g->out = out;
+	if (deflateInit2(&g->z, 1, Z_DEFLATED, GZIP_BITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
 		alloc_fail();
+	return g;
+}
+
+/* Packs what is fed to G's stream. */
+static void packer_run(struct gzip_packer *g, int flush)
+{
+	char part[PART];
+
 	do {
+		g->z.next_out = (Bytef *)part;
+		g->z.avail_out = sizeof(part);
+		deflate(&g->z, flush);
+		str_addn(g->out, part, sizeof(part) - g->z.avail_out);
+	} while (g->z.avail_out == 0);
+}
+
+void gzip_add(struct gzip_packer *g, const void *bytes, size_t n)
+{
+	const uint8_t *p = bytes;
+
+	while (n) {
 		const size_t feed = n < (size_t)1 << 30 ? n : (size_t)1 << 30;
 
-		z.next_in = (Bytef *)p;
-		z.avail_in = (uInt)feed;
+		g->z.next_in = (Bytef *)p;
+		g->z.avail_in = (uInt)feed;
 		p += feed;
 		n -= feed;
-		do {
-			z.next_out = (Bytef *)part;
-			z.avail_out = sizeof(part);
-			rc = deflate(&z, n ? Z_NO_FLUSH : Z_FINISH);
-			str_addn(out, part, sizeof(part) - z.avail_out);
-		} while (z.avail_out == 0);
-	} while (n);
-	deflateEnd(&z);
+		packer_run(g, Z_NO_FLUSH);
+	}
+}
+
+void gzip_end(struct gzip_packer *g)
+{
+	g->z.avail_in = 0;
+	packer_run(g, Z_FINISH);
+	deflateEnd(&g->z);
+	free(g);
+}
+
+void gzip_pack(struct str *out, const void *bytes, size_t n)
+{
+	struct gzip_packer *g = gzip_begin(out);
+
+	gzip_add(g, bytes, n);
+	gzip_end(g);
 }
 
 static int inflate_member(z_stream *z, size_t most, struct wr *ret, struct err *err)

@@ -18,6 +18,13 @@ bool gzip_probe(const uint8_t *bytes, size_t n);
  * files. */
 void gzip_pack(struct str *out, const void *bytes, size_t n);
 
+/* The same from parts, of which no copy is made: begin, add each, end, which frees it.  OUT must
+ * not be touched before the end. */
+struct gzip_packer;
+struct gzip_packer *gzip_begin(struct str *out);
+void gzip_add(struct gzip_packer *g, const void *bytes, size_t n);
+void gzip_end(struct gzip_packer *g);
+
 /* Unpacks all members of the N bytes into RET, which the caller releases.  -E2BIG: more than MOST
  * bytes come out; -EBADMSG: damaged; -ENODATA: it ends too early. */
 int gzip_unpack(const uint8_t *bytes, size_t n, size_t most, struct wr *ret, struct err *err);

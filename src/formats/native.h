@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "base/rd.h"
 #include "base/wr.h"
+#include "formats/gzip.h"
 
 /* A column as both sides must call it.  Types: UInt8, UInt16, UInt32, UInt64, Date,
  * DateTime('UTC'), Float64, String, Array(UInt64). */
@@ -54,6 +55,9 @@ void native_end_row(struct native_block *b);
 
 /* Appends B to OUT. */
 void native_write(const struct native_block *b, struct wr *out);
+
+/* The same, packed by G; B is not copied. */
+void native_pack(const struct native_block *b, struct gzip_packer *g);
 
 /* A value of a row that was read.  Which of them counts, the column's type says. */
 struct native_value {

@@ -391,6 +391,11 @@ def two_shards_are_one_fleet():
     epoch(2, "web2", db="both")
     check(dwell("ship", "--db", "db-web2", "--state", "sweb2", "--to", other.url).returncode == 0, "later values")
     check(stacks(whole, "--epoch", "all") == stacks("both", "--epoch", "all"), "stacks with sums and values")
+    def compared(db):
+        p = dwell("diff", "--json", "--all", "--by", "image", "--db", db, "host=web1 epoch=2021", "host=web2 epoch=2021")
+        check(p.returncode in (0, 1), p.stderr)
+        return [(r["image"], r["a"], r["b"]) for r in json.loads(p.stdout)["rows"]]
+    check(compared(whole) == compared("both") and compared(whole)[0][1:] == (55, 65 + 75), (compared(whole), compared("both")))
     check(dwell("ship", "--schema", "--cluster", "a;b").returncode == 2, "a name that is none")
     s.kill()
     other.kill()

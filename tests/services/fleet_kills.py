@@ -40,10 +40,10 @@ def samples(db):
 
 
 def rows(db):
-    """By what names do not change when they become known."""
+    """By what names do not change when they become known; a file of which two paths are known is one image, with either's."""
     p = dwell("prof", "--json", "--by", "comm,image", "--epoch", "all", "--db", db)
     check(p.returncode == 0, p.stderr)
-    return sorted((str(r["comm"]), str(r["image"]), json.dumps(r["counts"], sort_keys=True)) for r in json.loads(p.stdout)["rows"])
+    return sorted((str(r["comm"]), str(r.get("build_id") or r["image"]), json.dumps(r["counts"], sort_keys=True)) for r in json.loads(p.stdout)["rows"])
 
 
 def killed_at_random():

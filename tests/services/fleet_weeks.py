@@ -165,4 +165,41 @@ def old_sums_go():
     s.kill()
 
 
-run(sums_answer_as_values_do, hosts_are_observations, sums_that_nobody_finished, old_sums_go)
+WORK = """
+import gc, sys, zlib
+def keyed(x): return -x
+def garbage():
+    for i in range(60):
+        a = [[j] for j in range(3000)]
+        for x in a: x.append(x)
+        gc.collect()
+for i in range(20 + 20 * int(sys.argv[1])): sorted(range(20000), key=keyed)
+for i in range(40): zlib.compress(bytes(range(256)) * 2000)
+garbage()
+"""
+
+
+def images_need_few_contexts():
+    """A diff by image adds images up in the engine, but for contexts whose samples are a script's function's, or a phase's."""
+    s = Server()
+    with open("work.py", "w") as f:
+        f.write(WORK)
+    for i in "0", "1":
+        sh(DWELL, "record", "-g", "-F", "1997", "--db", "db", "--", "/usr/bin/python3", "work.py", i)
+    epochs = sorted(os.listdir("db/epochs"))
+    check(len(epochs) == 2, epochs)
+    ship(s, "--create")
+    def images(by, db):
+        found = {}
+        for r in json.loads(sh(DWELL, "diff", "--json", "--all", "--by", by, "--db", db, *epochs))["rows"]:
+            found[r["image"]] = tuple(a + b for a, b in zip(found.get(r["image"], (0, 0)), (r["a"], r["b"])))
+        return found
+    here, there, added = images("image", "db"), images("image", s.db), images("procedure", s.db)
+    check(here == there == added, "here %s, there %s, of procedures %s" % (here, there, added))
+    check(all(any(w in i for i in here) for w in ("work.py", "[python]", "libz")), here)
+    _, said = asked(s, "diff", "--by", "image", *epochs)
+    check(sum("if(ctx IN (" in x for x in said) == 2, said)
+    s.kill()
+
+
+run(sums_answer_as_values_do, images_need_few_contexts, hosts_are_observations, sums_that_nobody_finished, old_sums_go)

@@ -53,6 +53,21 @@ static void put(struct native_block *b, uint64_t id, uint64_t day, const char *n
 	native_end_row(b);
 }
 
+/* Packed without a copy, B unpacks to BYTES. */
+static void expect_packed(const struct native_block *b, const char *bytes, size_t n)
+{
+	_str_ struct str packed = {0};
+	struct gzip_packer *g = gzip_begin(&packed);
+	struct wr back = {0};
+
+	native_pack(b, g);
+	gzip_end(g);
+	EXPECT_EQ(gzip_unpack((const uint8_t *)packed.v, packed.n, 1000, &back, NULL), 0);
+	EXPECT_EQ(back.n, n);
+	EXPECT(back.n == n && memcmp(back.v, bytes, n) == 0);
+	wr_release(&back);
+}
+
 TEST(rows_are_these_bytes)
 {
 	static const char expected[] = "\4\2"
@@ -74,6 +89,7 @@ TEST(rows_are_these_bytes)
 	native_write(&b, &out);
 	EXPECT_EQ(out.n, sizeof(expected) - 1);
 	EXPECT(memcmp(out.v, expected, out.n) == 0);
+	expect_packed(&b, expected, sizeof(expected) - 1);
 	native_reset(&b);
 	EXPECT_EQ(b.n_rows, 0);
 	native_release(&b);

@@ -22,6 +22,7 @@
 #include "port/measured_in.h"
 #include "port/importers.h"
 #include "port/perf_in.h"
+#include "query/samples/phases.h"
 #include "query/samples/runtime.h"
 #include "query/samples/wall.h"
 #include "query/source.h"
@@ -387,8 +388,13 @@ static int load_fleet(struct input *in, const struct select *s, struct err *err)
 		.note = note_recording,
 		.note_ctx = &recordings,
 	};
+	_str_ struct str folded = {0};
 	int rc = parse_times(s, &sel.since_ns, &sel.until_ns, err);
 
+	if (s->own_images) {
+		phases_add_names(&folded);
+		sel.folded = str_get(&folded);
+	}
 	if (rc >= 0)
 		rc = fleet_load(in->path, &sel, &in->profile, &in->symbols, err);
 	if (rc >= 0) {

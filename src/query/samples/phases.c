@@ -157,6 +157,13 @@ static phase_id phase_at(const struct phase_image *pi, uint64_t svma)
 	return phase;
 }
 
+void phases_add_names(struct str *ret)
+{
+	for (size_t i = 0; i < n_elems(rows); i++)
+		str_addf(ret, "%s%s", i ? "|" : "^(", rows[i].begin);
+	str_add(ret, ")");
+}
+
 static bool has_callers(const struct profile *p)
 {
 	for (ctx_id i = 1; i < p->ctxs.n; i++)

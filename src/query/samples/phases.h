@@ -4,6 +4,7 @@
 #ifndef QUERY_SAMPLES_PHASES_H
 #define QUERY_SAMPLES_PHASES_H
 
+#include "base/str.h"
 #include "model/profile.h"
 #include "resolve/resolver.h"
 
@@ -15,6 +16,9 @@ struct phases {
 	phase_id *of_place; /* by place: the phase whose procedure it is in */
 	bool any;
 };
+
+/* Appends a regular expression of the linked names that begin a phase in some runtime. */
+void phases_add_names(struct str *ret);
 
 /* Looks for procedures of phases in the images of P that are on its call paths, by R's symbols. */
 void phases_init(struct phases *ph, const struct profile *p, struct resolver *r);
