@@ -303,6 +303,11 @@ test("an address names the newest recordings, and how far it is scrolled", async
       await page.until(`/&y=2000/.test(location.hash)`);
       link = (await page.run("location.hash")).slice(1);
     }, long);
+    await look("view=overview&by=image", BOTH[0], async (page) => { // 200 rows, which come as they are scrolled to
+      await page.until(`document.querySelectorAll("section td.name").length > 20`);
+      await page.run(`document.getElementById("main").scrollTop = 1e6`);
+      await page.until(`[...document.querySelectorAll("section td.name")].some((e) => e.textContent.endsWith("/p100"))`);
+    }, long);
     make(3); // newer, and shorter
     await look(link, { ...BOTH[0], context: true }, async (page) => {
       await page.until(`document.getElementById("main").scrollTop === 2000`);

@@ -160,7 +160,7 @@ function epochTable(rows) {
   return sortedTable(rows, [
     { name: "Recording", value: (r) => r.epoch, cell: (r) => el("td", { class: "name" }, el("button", { type: "button", class: "go", onclick: () => app.go({ epoch: r.epoch }) }, r.epoch)) },
     { name: "Samples", number: true, value: (r) => r.samples, cell: (r) => barCell(r.samples / most, count(r.samples)) },
-    { name: "Seconds", number: true, value: (r) => r.seconds, cell: (r) => r.seconds.toFixed(1) },
+    { name: "Seconds", number: true, value: (r) => r.seconds ?? 0, cell: (r) => r.seconds?.toFixed(1) ?? "" },
     { name: "Host", class: "extra", value: (r) => r.host, cell: (r) => short(r.host, 40) },
     { name: "State", value: (r) => r.state, cell: (r) => r.state },
     { name: "Label", value: (r) => r.label || "", cell: (r) => short(r.label || "", 40) },
@@ -271,7 +271,7 @@ async function compare(signal) {
     { name: "Procedure", value: (r) => r.procedure || "", cell: procedureButton },
     { name: "Image", class: "soft", value: (r) => r.image || "", cell: (r) => short(r.image || "", 60) },
   ], { caption: `${count(answer.rows.length)} ${answer.rows.length === 1 ? "procedure" : "procedures"} changed beyond chance${answer.hidden ? `; ${count(answer.hidden.rows)} did not` : ""}`, ...keptAs("s") });
-  return [form, el("ul", { class: "plain soft" }, ...sets), rows];
+  return [form, el("ul", { class: "plain soft" }, ...sets), el("div", {}, rows)]; // names wrap in there
 }
 
 async function threads(signal) {
@@ -337,6 +337,8 @@ async function show() {
       return;
     if (parts)
       $("main").replaceChildren(...parts.filter(Boolean));
+    for (const rows of $("main").querySelectorAll("table"))
+      rows.watch?.($("main"));
     takeScroll();
     showTrouble("");
     $("status").textContent = `${VIEWS[name].name}, ${(performance.now() - start).toFixed(0)} ms`;

@@ -77,9 +77,17 @@ export function sortedTable(rows, columns, { sort = 0, caption = "", kept = {}, 
   sortRows();
   heads();
   fill();
+  // Rows come as ELEMENT is scrolled, for as long as the table is there.
   table.watch = (element) => {
+    if (scroller)
+      return;
     scroller = element;
-    element.addEventListener("scroll", fill, { passive: true });
+    element.addEventListener("scroll", function follow() {
+      if (table.isConnected)
+        fill();
+      else
+        element.removeEventListener("scroll", follow);
+    }, { passive: true });
     first = -1;
     fill();
   };
