@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -286,25 +287,41 @@ static size_t save_all(struct sampling *s, struct symbol_sources *symbols)
  * lacked CPU time. */
 #define ASK_AGAIN_NS (uint64_t)500000000
 
-/* An answer may come while save_all asks about other files, after its own file's turn.  N_CAME
- * tells; nothing else would end the wait for it. */
-/* Names are kept while the disk has so much room: its last bytes are for samples. */
-#define NAMES_ROOM ((uint64_t)32 << 20)
+/* Names are kept while this part of the file system is free, and this many bytes: the last ones are
+ * for samples, and for what else the machine does.  Users make programs with as many names as they
+ * like, and new ones each second: no file that they write may fill a disk of root's. */
+#define NAMES_ROOM_PART	 20
+#define NAMES_ROOM_LEAST ((uint64_t)32 << 20)
+#define NAMES_ROOM_MOST	 ((uint64_t)1 << 30) /* enough for others on the largest disk */
+
+static uint64_t names_room(int dir)
+{
+	struct statvfs fs;
+	const uint64_t part =
+		fstatvfs(dir, &fs) < 0 ? 0 : (uint64_t)fs.f_blocks * fs.f_frsize / NAMES_ROOM_PART;
+
+	return part < NAMES_ROOM_LEAST	? NAMES_ROOM_LEAST
+	       : part > NAMES_ROOM_MOST ? NAMES_ROOM_MOST
+					: part;
+}
 
 /* Whether there is room for names below IMAGES_DIR; says when there is none. */
 static bool has_room(struct sampling *s, const char *images_dir)
 {
 	_fd_ int dir = open(images_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	const bool has = dir < 0 || file_has_room(dir, NAMES_ROOM);
+	const uint64_t room = dir < 0 ? 0 : names_room(dir);
+	const bool has = dir < 0 || file_has_room(dir, room);
 
 	if (!has && !s->said_room)
 		readers_say("%s: less than %u MiB are free: names of programs are not kept until "
 			    "there is more",
-			    images_dir, (unsigned)(NAMES_ROOM >> 20));
+			    images_dir, (unsigned)(room >> 20));
 	s->said_room = !has;
 	return has;
 }
 
+/* An answer may come while save_all asks about other files, after its own file's turn.  N_CAME
+ * tells; nothing else would end the wait for it. */
 size_t sampling_save_symbols(struct sampling *s, const char *images_dir, uint64_t wait_ns)
 {
 	const struct images *images = collector_images(s->collector);

@@ -4,14 +4,18 @@
  * stored once in the end. */
 #include "daemon/service.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "events/parse.h"
 #include "events/rate.h"
+#include "daemon/readers.h"
 #include "daemon/service_impl.h"
 #include "store_t.h"
 
@@ -23,6 +27,17 @@ static int fault_hook(enum file_op op, size_t n)
 	if (n_steps++ != fault_at && !fault_all)
 		return 0;
 	return fault_short && op == FILE_WRITE && n > 1 ? (int)(n / 2) : -EIO;
+}
+
+/* What file systems say of their room, when it is not 0. */
+static uint64_t fake_total, fake_free;
+
+int fstatvfs(int fd, struct statvfs *ret)
+{
+	*ret = (struct statvfs){.f_frsize = 1};
+	ret->f_blocks = fake_total ? fake_total : (uint64_t)1 << 40;
+	ret->f_bavail = fake_total ? fake_free : (uint64_t)1 << 40;
+	return fd < 0 ? -1 : 0;
 }
 
 static struct event_specs specs;
@@ -281,6 +296,64 @@ TEST(a_flush_that_was_asked_for_tells_of_the_disk)
 	worker_stop();
 	event_specs_release(&specs);
 	scratch_release(&t);
+}
+
+static unsigned n_no_room;
+
+static void count_room(void *ctx, const char *text)
+{
+	n_no_room += strstr(text, "names of programs are not kept") != NULL;
+}
+
+/* How many files the database keeps names of. */
+static unsigned n_named(const struct scratch *t)
+{
+	_mem_ char *path = xasprintf("%s/images", t->db);
+	DIR *d = opendir(path);
+	unsigned n = 0;
+
+	while (d && readdir(d))
+		n++;
+	if (d)
+		closedir(d);
+	return n > 2 ? n - 2 : 0;
+}
+
+/* Users make programs with as many names as they like; a twentieth of a disk is left to others. */
+TEST(names_do_not_fill_a_disk)
+{
+	static const struct {
+		uint64_t total_mib, free_mib;
+		bool kept;
+	} disks[] = {{64, 31, false},	 {64, 33, true},	 {10000, 490, false},
+		     {10000, 510, true}, {1000000, 1020, false}, {1000000, 1030, true}};
+	struct err err;
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	for (size_t i = 0; i < n_elems(disks); i++) {
+		struct scratch t = scratch_new();
+		struct service *v;
+
+		fake_total = disks[i].total_mib << 20;
+		fake_free = disks[i].free_mib << 20;
+		n_no_room = 0;
+		set_up(&opts, &t);
+		REQUIRE(service_start(&opts, &v, &err) >= 0);
+		readers_on_say(count_room, NULL);
+		burn();
+		EXPECT_EQ(service_flush(v, &err), 0);
+		EXPECT_EQ(n_named(&t) > 0, disks[i].kept);
+		EXPECT_EQ(n_no_room, !disks[i].kept);
+		EXPECT_EQ(service_stop(v, &err), 0);
+		check_sums(v, &t);
+		service_free(v);
+		worker_stop();
+		event_specs_release(&specs);
+		scratch_release(&t);
+	}
+	fake_total = 0;
+	readers_on_say(NULL, NULL);
 }
 
 static unsigned n_rarely, n_again;
