@@ -2,7 +2,10 @@
 /* `dwell calc PROCEDURE [IMAGE]`: cycles of each instruction of a procedure, executed, waited and
  * stalled, and what may have stalled it. */
 #include <errno.h>
+#include <string.h>
 
+#include "base/cleanup.h"
+#include "base/out_file.h"
 #include "cmd/calc_args.h"
 #include "view/calc.h"
 
@@ -12,7 +15,23 @@ struct calc_cmd {
 	double cutoff;
 	bool several; /* dcpicalc -procedures P1 P2 -- IMAGE */
 	const char *image;
+	const char *output; /* a page; NULL: text */
 };
+
+/* Writes the page of C, of listing L. */
+static int calc_save(struct cmd *c, const struct calc_cmd *a, struct source *s,
+		     const struct listing *l, const struct calc *calc)
+{
+	_str_ struct str text = {0};
+	int rc;
+
+	calc_page(&text, s, l, calc);
+	rc = out_file_save(a->output, text.v, text.n, &c->err);
+	if (rc >= 0 && strcmp(a->output, "-") != 0)
+		str_addf(&c->out, "%s: %zu blocks, %zu bytes; open it in a browser\n", a->output,
+			 calc->blocks.n, text.n);
+	return rc;
+}
 
 static int calc_one(struct cmd *c, struct calc_cmd *a, struct source *s, const char *procedure)
 {
@@ -25,7 +44,9 @@ static int calc_one(struct cmd *c, struct calc_cmd *a, struct source *s, const c
 
 	if (rc >= 0) {
 		rc = calc_gather(&l, &s->columns, &a->args.opts, &calc, &c->err);
-		if (rc >= 0)
+		if (rc >= 0 && a->output)
+			rc = calc_save(c, a, s, &l, &calc);
+		else if (rc >= 0)
 			calc_emit(&c->emit, s, &l, &calc, &v);
 		calc_release(&calc);
 		listing_close(&l);
@@ -66,6 +87,10 @@ static int calc_take_several(struct cmd *c, struct calc_cmd *a)
 static int calc_take_operands(struct cmd *c, struct calc_cmd *a, const char *more)
 {
 	cmd_take_source(c, &a->operands);
+	if (a->output && strcmp(a->output, "-") != 0 && !str_ends(a->output, ".html"))
+		return err_set(&c->err, -EINVAL, "-o '%s': must end in .html, or be -", a->output);
+	if (a->output && (more || a->several))
+		return err_set(&c->err, -EINVAL, "-o: a page shows one procedure");
 	if ((more || a->several) && c->emit.format != EMIT_TABLE)
 		return err_set(
 			&c->err, -EINVAL,
@@ -98,6 +123,8 @@ int cmd_calc(struct cmd *c)
 		 "leave out blocks with less than P percent of the time"},
 		{"procedures", c->dcpi ? OPT_FLAG : OPT_STR, c->dcpi ? (void *)&a.several : &more,
 		 c->dcpi ? NULL : "P[,P...]", "several procedures, one after the other"},
+		{"o output", OPT_STR, &a.output, "FILE.html",
+		 "draw the blocks and the ways between them, in one file"},
 		CALC_OPTIONS(&a.args),
 		{0},
 	};

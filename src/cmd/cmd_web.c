@@ -79,6 +79,7 @@ static const struct question_kind {
 	 {"list", "--data", "--no-flush", "--one-event"},
 	 {"pm", "sp"},
 	 {"procedure", "image"}},
+	{"calc", {"calc", "--json", "--no-flush"}, {"cutoff"}, {"procedure", "image"}},
 	{"top", {"top", "--json", "--no-flush"}, {"pm", "sp", "sort", "limit"}, {NULL}},
 	{"diff", {"diff", "--json", "--no-flush"}, {"by", "sort"}, {"a", "b"}, true},
 	{"diff-absolute",
@@ -329,6 +330,7 @@ int cmd_web(struct cmd *c)
 		{"/", "text/html; charset=utf-8", app_page_html},
 		{"/app.css", "text/css; charset=utf-8", app_page_style},
 		{"/list.css", "text/css; charset=utf-8", app_page_more},
+		{"/graph.css", "text/css; charset=utf-8", app_page_graph},
 		{"/app.js", "text/javascript; charset=utf-8", app_page_script},
 		{"/facts.json", "application/json", NULL},
 		{0},
@@ -363,7 +365,7 @@ int cmd_web(struct cmd *c)
 	if (a.db && source_kind_of(a.db) != SOURCE_FLEET && access(a.db, R_OK) < 0)
 		return err_errno(&c->err, -errno, "--db %s", a.db);
 	put_facts(&facts);
-	files[4].text = str_get(&facts);
+	files[n_elems(files) - 2].text = str_get(&facts);
 	a.command_db = a.db ? xasprintf("--db=%s", a.db) : NULL;
 	is_path = strchr(a.listen, '/') != NULL;
 	listener = is_path ? listen_unix(a.listen, BACKLOG, &c->err)

@@ -137,13 +137,64 @@ static const struct emit_col block_cols[] = {
 	{"instructions", "insns", EMIT_U64, .spare = 1},
 	{"start", NULL, EMIT_HEX},
 	{"end", NULL, EMIT_HEX, .spare = 1},
+	{"next", NULL, EMIT_STR, .in = EMIT_IN_TABLE, .spare = 2},
 };
+
+/* Where block B leads, and how often: "0x401013 400, 0x401016 600".  *EDGE is the first edge of B,
+ * then of the block behind it. */
+static const char *next_text(const struct calc *c, const struct calc_block *b, size_t *edge,
+			     struct arena *arena)
+{
+	const uint32_t from = (uint32_t)(b - c->blocks.v);
+	_str_ struct str text = {0};
+
+	for (; *edge < c->edges.n && c->edges.v[*edge].from == from; ++*edge) {
+		const struct calc_edge *e = &c->edges.v[*edge];
+
+		str_addf(&text, "%s0x%" PRIx64, text.n ? ", " : "", c->blocks.v[e->to].start);
+		if (!isnan(e->executions))
+			str_addf(&text, " %.0f", e->executions);
+	}
+	return arena_strdup(arena, str_get(&text));
+}
+
+static const struct emit_col edge_cols[] = {
+	{"from", NULL, EMIT_HEX},
+	{"to", NULL, EMIT_HEX},
+	{"executions", NULL, EMIT_FIXED},
+};
+
+/* The ways between blocks that are shown, for programs. */
+static void emit_edges(struct emit *e, const struct calc *c, const struct calc_view *v)
+{
+	const double least = v->cutoff_pct / 100 * c->tally.all_cycles;
+
+	if (e->format != EMIT_JSON)
+		return;
+	emit_table(e, "edges", edge_cols, n_elems(edge_cols));
+	vec_each (edge, &c->edges) {
+		const struct calc_block *from = &c->blocks.v[edge->from];
+		const struct calc_block *to = &c->blocks.v[edge->to];
+		const struct emit_cell cells[] = {
+			{.u = from->start},
+			{.u = to->start},
+			number_cell(round(edge->executions), edge->executions),
+		};
+
+		if (from->cycles >= least && to->cycles >= least)
+			emit_row(e, cells);
+	}
+	emit_table_end(e);
+}
 
 static void emit_blocks(struct emit *e, const struct calc *c, const struct calc_view *v,
 			struct arena *arena)
 {
+	size_t edge = 0;
+
 	emit_table(e, "blocks", block_cols, n_elems(block_cols));
 	vec_each (b, &c->blocks) {
+		const char *next = next_text(c, b, &edge, arena);
 		const double n = b->executions * b->n_insns;
 		const struct emit_cell cells[] = {
 			percent_cell(b->cycles, c->tally.all_cycles),
@@ -157,6 +208,7 @@ static void emit_blocks(struct emit *e, const struct calc *c, const struct calc_
 			{.u = b->n_insns},
 			{.u = b->start},
 			{.u = b->end},
+			{.s = next},
 		};
 
 		if (b->cycles >= v->cutoff_pct / 100 * c->tally.all_cycles)
@@ -267,6 +319,7 @@ void calc_emit(struct emit *e, struct source *s, const struct listing *l, const 
 	if (!v->no_header || e->format == EMIT_JSON)
 		emit_cpi(e, c);
 	emit_blocks(e, c, v, &arena);
+	emit_edges(e, c, v);
 	emit_text(e, "\n");
 	emit_insns(e, c, v, &arena);
 	if (c->tally.cycles > 0) {

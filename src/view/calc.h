@@ -16,6 +16,9 @@ struct calc_view {
 void calc_emit(struct emit *e, struct source *s, const struct listing *l, const struct calc *c,
 	       const struct calc_view *v);
 
+/* Appends a page that draws C, of listing L of S: its blocks and the ways between them. */
+void calc_page(struct str *out, struct source *s, const struct listing *l, const struct calc *c);
+
 /* Emits where the cycles of T went, as the table KEY.  UNIT is that of cycles. */
 void calc_emit_tally(struct emit *e, const char *key, const struct calc_tally *t, const char *unit);
 

@@ -3,6 +3,7 @@
 #ifndef WEB_APP_PAGE_H
 #define WEB_APP_PAGE_H
 
-extern const char app_page_html[], app_page_style[], app_page_more[], app_page_script[];
+extern const char app_page_html[], app_page_style[], app_page_more[], app_page_graph[],
+	app_page_script[];
 
 #endif

@@ -147,6 +147,28 @@ test("a listing: source and code side by side", async () => {
     });
 });
 
+test("a graph: blocks, ways between them, the hottest first", async () => {
+  recordLoops();
+  // As callgrind would count: once what is in no loop, 1000 times what is.
+  const { rows, image } = JSON.parse(dwell("list", "--db", "loops.db", "main", "--asm", "--json"));
+  writeFileSync(join(dir, "loops.counts"), `# callgrind format\npositions: instr line\nevents: Ir\nob=${image}\nfn=main\n${rows.map((r) => `${r.svma} 1 ${r.loops ? 1000 : 1}`).join("\n")}\n`);
+  dwell("calc", "--db", "loops.db", "main", "--counts", "loops.counts", "--mhz", "2000", "-o", "g.html");
+  for (const how of BOTH)
+    await look("g.html", how, async (page) => {
+      await page.until(`document.querySelectorAll(".graph .block").length > 2`);
+      assert.equal(await page.run(`document.querySelectorAll(".graph .block.chosen").length`), 1);
+      const widths = await page.run(`[...document.querySelectorAll(".graph .edge")].map((e) => Number(e.getAttribute("stroke-width")))`);
+      assert(Math.max(...widths) === 12 && Math.min(...widths) === 1, "edges are as wide as they are hot");
+      assert(await page.run(`document.querySelectorAll(".graph .edge.back").length`) >= 1, "a loop goes back");
+      assert(await page.run(`document.querySelectorAll(".insns tr").length`) >= 2);
+      await page.key("Escape");
+      assert.equal(await page.run(`document.querySelectorAll(".graph .block.chosen").length`), 0);
+      await page.key("h");
+      assert.equal(await page.run(`document.querySelectorAll(".graph .block.chosen").length`), 1);
+      assert.equal(await page.run("document.documentElement.scrollWidth > document.documentElement.clientWidth"), false);
+    });
+});
+
 test("a listing of 24,000 instructions", async () => {
   dwell("list", "--db", "loops.db", "large", "-o", "large.html");
   await look("large.html", {}, async (page) => {

@@ -13,6 +13,7 @@
 #include "machine/cpu_id.h"
 #include "query/rows/calc_impl.h"
 #include "query/samples/branch_rows.h"
+#include "resolve/edge_counts.h"
 
 /* --- what is a cycle --- */
 
@@ -212,6 +213,26 @@ static void charge_back(struct calc_maker *m, const struct calc_block *b)
 		v[i].cycles = i + 1 < b->n_insns ? v[i + 1].cycles : 0;
 }
 
+/* Counted blocks are those of the flow, one by one. */
+static void add_edges(struct calc_maker *m, double scale)
+{
+	const struct flow *f = &m->flow;
+	const uint32_t n = (uint32_t)f->blocks.n;
+	_mem_ struct block_count *counts = xcalloc(n + 1, sizeof(*counts));
+	_mem_ double *runs = NULL;
+
+	if (!n || n != m->ret->counts.v.n)
+		return;
+	runs = xcalloc(f->first[n] + 1, sizeof(*runs));
+	for (uint32_t b = 0; b < n; b++)
+		counts[b] = m->ret->counts.v.v[b].count;
+	edge_counts_of(f, counts, runs);
+	for (uint32_t b = 0; b < n; b++)
+		for (uint32_t e = f->first[b]; e < f->first[b + 1]; e++)
+			vec_push(&m->ret->edges,
+				 (struct calc_edge){b, f->succ[e], runs[e] * scale});
+}
+
 static void add_blocks(struct calc_maker *m)
 {
 	const double scale = find_scale(m);
@@ -234,6 +255,7 @@ static void add_blocks(struct calc_maker *m)
 	for (size_t i = 0; i < m->flow.blocks.n && i < m->ret->blocks.n; i++)
 		for (uint32_t s = m->flow.first[i]; s < m->flow.first[i + 1]; s++)
 			m->ret->blocks.v[i].repeats |= m->flow.succ[s] == i;
+	add_edges(m, scale);
 }
 
 /* --- the model --- */
@@ -462,6 +484,7 @@ void calc_release(struct calc *c)
 {
 	vec_release(&c->insns);
 	vec_release(&c->blocks);
+	vec_release(&c->edges);
 	blocks_release(&c->counts);
 	mca_release(&c->model);
 }

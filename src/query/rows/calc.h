@@ -87,6 +87,12 @@ struct calc_block {
 	const struct mca_block *model; /* NULL: none */
 };
 
+/* A way from one block to another, or to itself. */
+struct calc_edge {
+	uint32_t from, to; /* in blocks of struct calc */
+	double executions; /* NAN: not known */
+};
+
 /* Cycles; all of tallied instructions. */
 struct calc_tally {
 	double samples;	    /* tallied */
@@ -104,6 +110,7 @@ struct calc_tally {
 struct calc {
 	VEC(struct calc_insn) insns;   /* ascending */
 	VEC(struct calc_block) blocks; /* ascending */
+	VEC(struct calc_edge) edges;   /* ascending by FROM */
 	struct calc_tally tally;
 	const char *basis_text; /* what executions are of */
 	const char *unit;  /* of cycles: "cycles", or "ns" where the CPU's clock is not known */

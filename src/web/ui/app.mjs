@@ -5,6 +5,7 @@ import { completing, keyWords, setWords } from "./app_bar.mjs";
 import { codePicture } from "./app_code.mjs";
 import { amount, barCell, count, el, percent, short, shown } from "./app_dom.mjs";
 import { flamePicture } from "./app_flame.mjs";
+import { graphPicture } from "./app_graph.mjs";
 import { heatMap } from "./app_heat.mjs";
 import { containerOf, newestOf, unitOf as systemdUnitOf, wordOf } from "./app_parts.mjs";
 import * as app from "./app_state.mjs";
@@ -30,6 +31,7 @@ const VIEWS = {
   around: { name: "Callers and callees", show: around },
   tree: { name: "Tree", show: tree },
   code: { name: "Code", show: code },
+  graph: { name: "Graph", show: graph },
   compare: { name: "Compare", show: compare },
   threads: { name: "Threads", show: threads },
 };
@@ -217,7 +219,7 @@ async function around(signal) {
     : answer.rows.length ? rowsTable(answer, "", "", { keep }) : el("p", { class: "soft" }, "none"));
   return [
     el("h2", {}, short(procedure), " ", el("span", { class: "soft" }, short(image || "", 80))),
-    el("p", {}, el("a", { href: app.href({ ...OWN, view: "code" }) }, "Code"), " · ", el("a", { href: app.href({ ...OWN, view: "flame", focus: `^${procedure.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$` }) }, "Flame graph through it")),
+    el("p", {}, el("a", { href: app.href({ ...OWN, view: "code" }) }, "Code"), " · ", el("a", { href: app.href({ ...OWN, view: "graph" }) }, "Graph"), " · ", el("a", { href: app.href({ ...OWN, view: "flame", focus: `^${procedure.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$` }) }, "Flame graph through it")),
     el("div", { class: "sides" }, side("Called by", callers, "s"), side("Calls", callees, "s2")),
   ];
 }
@@ -236,6 +238,18 @@ async function code(signal) {
   const place = el("div", { class: "picture listing" });
   $("main").replaceChildren(place);
   picture = codePicture(place, listing, app.state, (changes) => app.note(changes));
+  return null;
+}
+
+async function graph(signal) {
+  const { procedure, image } = app.state;
+  if (!procedure)
+    return [el("p", {}, "Choose a procedure in the table, the tree or the flame graph first.")];
+  // One event tells the time, others how often code ran: all are asked for.
+  const calc = await ask("calc", { ...app.selection(), event: undefined, pm: undefined, procedure, image }, signal);
+  const place = el("div", { class: "picture graph-page" });
+  $("main").replaceChildren(place);
+  picture = graphPicture(place, calc, app.state, (changes) => app.note(changes));
   return null;
 }
 
@@ -294,7 +308,7 @@ function fillViews(name) {
 }
 
 // What can be scrolled in the view that is shown.
-const scrollers = () => [$("main"), ...$("main").querySelectorAll(".flame, .pane")];
+const scrollers = () => [$("main"), ...$("main").querySelectorAll(".flame, .pane, .graph-pane")];
 
 // How far it is scrolled goes to the address when it rests.
 let resting = 0;

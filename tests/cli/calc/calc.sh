@@ -16,3 +16,15 @@ ln -s "$BUILD/dwell" dcpicalc
 ./dcpicalc -db db -event cycles -counts counts -mcpu skylake -no_header -cutoff 50 -conf_low -procedures walk -- "$PWD/calc" | head -n 3
 ./dcpicalc -db db -counts counts -procedures walk || echo "exit $?"
 ./dcpicalc -tab calc.tab -xct calc.xct walk calc || echo "exit $?"
+# The graph as a page: its data are what --json says.
+dwell calc walk --db db --event cycles --counts counts --mcpu skylake -o walk.html | sed 's/[0-9]* bytes/N bytes/'
+dwell calc walk --db db --event cycles --counts counts --mcpu skylake --json >walk.json
+python3 - <<-'END'
+	import base64, json, re, zlib
+	page = open("walk.html").read()
+	calc, more = json.loads(zlib.decompress(base64.b64decode(re.search(r'id="data">([^<]*)<', page)[1])))
+	print("the same" if calc == json.load(open("walk.json")) else "another", "cycles" in more["account"])
+	print([(e["from"], e["to"], e["executions"]) for e in calc["edges"]])
+END
+dwell calc walk --db db --counts counts -o walk.svg || echo "exit $?"
+dwell calc --procedures walk,walk --db db --counts counts -o walk.html || echo "exit $?"
