@@ -40,21 +40,13 @@
 
 #ifdef SCRIPT_ENV
 
-/* A part of a step that the verifier looks at once: it has all it needs from its environment. */
-#ifdef __bpf__
-#define HOTSPOT_PART __noinline
-#else
-#define HOTSPOT_PART static
-#endif
-
 /* Provided by the includer, besides what python.h and v8.h want: what is known of the process, and
- * the walk. */
+ * HotSpot's part of the walk. */
 static const struct hotspot_process *hotspot_process_of(SCRIPT_ENV *env);
 static struct hotspot_walk *hotspot_of(SCRIPT_ENV *env);
-static struct python_walk *hotspot_python_of(SCRIPT_ENV *env);
 
 /* Whether what is at AVMA can be executed, as far as that was met. */
-HOTSPOT_PART int hotspot_is_code(SCRIPT_ENV *env, __u64 avma);
+SCRIPT_PART int hotspot_is_code(SCRIPT_ENV *env, __u64 avma);
 
 /* Looks up what is at AVMA, so that hotspot_is_code() can tell. */
 static void hotspot_meet(SCRIPT_ENV *env, __u64 avma);
@@ -132,7 +124,7 @@ SCRIPT_STEP void hotspot_span(struct hotspot_walk *h, const struct hotspot_proce
 }
 
 /* Puts into h->at the blob that h->ip is in; 0: it is in none. */
-HOTSPOT_PART int hotspot_find_blob(SCRIPT_ENV *env)
+SCRIPT_PART int hotspot_find_blob(SCRIPT_ENV *env)
 {
 	const struct hotspot_process *p;
 	struct hotspot_walk *h;
@@ -256,7 +248,7 @@ SCRIPT_STEP bool hotspot_tell(SCRIPT_ENV *env, struct hotspot_walk *h, struct py
 }
 
 /* Puts the number of h->method into h->number, and tells of it; 0: it is none. */
-HOTSPOT_PART int hotspot_method(SCRIPT_ENV *env)
+SCRIPT_PART int hotspot_method(SCRIPT_ENV *env)
 {
 	const struct hotspot_layout *l;
 	struct hotspot_walk *h;
@@ -267,7 +259,7 @@ HOTSPOT_PART int hotspot_method(SCRIPT_ENV *env)
 	if (!env)
 		return 0;
 	h = hotspot_of(env);
-	p = hotspot_python_of(env);
+	p = script_walk(env);
 	interpreter = hotspot_process_of(env)->interpreter;
 	l = HOTSPOT_LAYOUT(interpreter);
 	h->number = 0;
@@ -300,7 +292,7 @@ HOTSPOT_PART int hotspot_method(SCRIPT_ENV *env)
 }
 
 /* Puts the number of the stub called what is at h->name into h->number, and tells of it. */
-HOTSPOT_PART int hotspot_stub(SCRIPT_ENV *env)
+SCRIPT_PART int hotspot_stub(SCRIPT_ENV *env)
 {
 	struct hotspot_walk *h;
 	struct python_walk *p;
@@ -311,7 +303,7 @@ HOTSPOT_PART int hotspot_stub(SCRIPT_ENV *env)
 	if (!env)
 		return 0;
 	h = hotspot_of(env);
-	p = hotspot_python_of(env);
+	p = script_walk(env);
 	to = &p->record.name;
 	name = h->name;
 	number = script_mix(script_mix(p->key, name), 2) & SCRIPT_CODE_MASK;
@@ -537,7 +529,7 @@ SCRIPT_STEP bool hotspot_from_interpreter(SCRIPT_ENV *env, struct hotspot_walk *
 }
 
 /* Reads the blob at h->at: what it is, and what it executes. */
-HOTSPOT_PART int hotspot_look(SCRIPT_ENV *env)
+SCRIPT_PART int hotspot_look(SCRIPT_ENV *env)
 {
 	const struct hotspot_layout *l;
 	struct hotspot_walk *h;
@@ -574,7 +566,7 @@ SCRIPT_STEP bool hotspot_is_barrier(SCRIPT_ENV *env, struct hotspot_walk *h)
 }
 
 /* From the frame in H, whose blob was read, to its caller. */
-HOTSPOT_PART int hotspot_move(SCRIPT_ENV *env)
+SCRIPT_PART int hotspot_move(SCRIPT_ENV *env)
 {
 	const struct hotspot_layout *l;
 	struct hotspot_walk *h;

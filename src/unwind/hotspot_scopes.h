@@ -50,7 +50,7 @@ SCRIPT_STEP __u32 hotspot_number(struct hotspot_walk *h, __u32 extra)
 }
 
 /* Puts into h->scope that of the first PcDesc at or behind h->pc; 0: there is none. */
-HOTSPOT_PART int hotspot_find_pc(SCRIPT_ENV *env)
+SCRIPT_PART int hotspot_find_pc(SCRIPT_ENV *env)
 {
 	const struct hotspot_layout *l;
 	struct hotspot_walk *h;
@@ -82,7 +82,7 @@ HOTSPOT_PART int hotspot_find_pc(SCRIPT_ENV *env)
 
 /* Puts what h->scope says behind the frames of h->key's entry, and makes it the scope that inlined
  * it; 0: there is none, or none that is known. */
-HOTSPOT_PART int hotspot_scope(SCRIPT_ENV *env)
+SCRIPT_PART int hotspot_scope(SCRIPT_ENV *env)
 {
 	const struct hotspot_layout *l;
 	struct hotspot_inlined *e;
@@ -96,7 +96,7 @@ HOTSPOT_PART int hotspot_scope(SCRIPT_ENV *env)
 	l = HOTSPOT_LAYOUT(hotspot_process_of(env)->interpreter);
 	extra = l->counts_on;
 	h->n_taken = 0;
-	if (h->n_scopes >= HOTSPOT_MOST_SCOPES || !script_may_step(hotspot_python_of(env)) ||
+	if (h->n_scopes >= HOTSPOT_MOST_SCOPES || !script_may_step(script_walk(env)) ||
 	    !script_read(env, hotspot_blob_address(h, l, l->scopes) + h->scope, h->scope_bytes, 16,
 			 16))
 		return 0;
@@ -122,7 +122,7 @@ SCRIPT_STEP __u64 hotspot_key(const struct hotspot_walk *h, __u64 process)
 
 /* Looks for what the compiled code at h->ip executes among what is remembered: its blob is in H
  * then. */
-HOTSPOT_PART int hotspot_recall(SCRIPT_ENV *env)
+SCRIPT_PART int hotspot_recall(SCRIPT_ENV *env)
 {
 	const struct hotspot_layout *l;
 	const struct hotspot_inlined *e;
@@ -134,7 +134,7 @@ HOTSPOT_PART int hotspot_recall(SCRIPT_ENV *env)
 	h = hotspot_of(env);
 	l = HOTSPOT_LAYOUT(hotspot_process_of(env)->interpreter);
 	h->is_inlined = 0;
-	h->key = hotspot_key(h, script_told_key(env, hotspot_python_of(env)->key));
+	h->key = hotspot_key(h, script_told_key(env, script_walk(env)->key));
 	e = hotspot_inlined_of(env, h->key);
 	if (e->key != h->key || !e->n ||
 	    !script_read(env, e->at, h->blob, HOTSPOT_FULL_WORDS * 8, HOTSPOT_BLOB_WORDS * 8) ||
@@ -153,7 +153,7 @@ HOTSPOT_PART int hotspot_recall(SCRIPT_ENV *env)
 }
 
 /* Fills the entry of the compiled frame in H, whose own method has h->number. */
-HOTSPOT_PART int hotspot_inline(SCRIPT_ENV *env)
+SCRIPT_PART int hotspot_inline(SCRIPT_ENV *env)
 {
 	const struct hotspot_layout *l;
 	const __u32 most = HOTSPOT_MOST_SCOPES - 1;

@@ -183,7 +183,8 @@ static const struct hotspot_layout hotspot_layouts[HOTSPOT_N_LAYOUTS] = {
 };
 
 #define HOTSPOT_LAYOUT(interpreter)                                                                \
-	(&hotspot_layouts[((interpreter)-INTERPRETER_HOTSPOT_FIRST) & (HOTSPOT_N_LAYOUTS - 1)])
+	(&hotspot_layouts[INTERPRETER_LAYOUT((interpreter)-INTERPRETER_HOTSPOT_FIRST,              \
+					     HOTSPOT_N_LAYOUTS)])
 
 /* What all versions share: utilities/growableArray.hpp, memory/virtualspace.hpp, memory/heap.hpp,
  * oops/symbol.hpp, oops/constMethod.hpp, runtime/frame_x86.hpp. */

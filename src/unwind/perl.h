@@ -65,6 +65,7 @@ SCRIPT_STEP void perl_begin(SCRIPT_ENV *env, struct python_walk *p, const struct
 	p->anchor = key;
 	p->cop_file = p->file = p->code = 0;
 	p->is_first = 1;
+	p->is_rest = 0;
 	p->frame = 0;
 	p->failed = SCRIPT_NO_STATE;
 	if (!thread)
@@ -78,19 +79,20 @@ SCRIPT_STEP void perl_begin(SCRIPT_ENV *env, struct python_walk *p, const struct
 	perl_enter(env, p, stack);
 }
 
-/* Reads the shared string at AVMA into TO; a hash of it, 0 when it cannot be read. */
-SCRIPT_STEP __u64 perl_text(SCRIPT_ENV *env, __u64 avma, struct script_text *to)
+/* Reads the shared string at AVMA into PART of the record; a hash of it, 0: it cannot be read. */
+SCRIPT_STEP __u64 perl_text(SCRIPT_ENV *env, __u64 avma, enum script_part part)
 {
 	__u32 n = 0;
 
 	if (!avma || !script_read(env, avma + PERL_HEK_TEXT - 4, &n, 4, 4))
 		return 0;
-	return text_read(env, avma + PERL_HEK_TEXT, n, to);
+	return text_read(env, avma + PERL_HEK_TEXT, n, part);
 }
 
-/* Reads the name of the package whose hash is at STASH into TO; a hash of it, 0: it has none. */
+/* Reads the name of the package whose hash is at STASH behind a sub's; a hash of it, 0: it has
+ * none. */
 SCRIPT_STEP __u64 perl_package(SCRIPT_ENV *env, struct python_walk *p, const struct perl_layout *l,
-			       __u64 stash, struct script_text *to)
+			       __u64 stash)
 {
 	__u64 aux, name;
 
@@ -103,7 +105,7 @@ SCRIPT_STEP __u64 perl_package(SCRIPT_ENV *env, struct python_walk *p, const str
 	name = python_word(env, aux);
 	if (python_word(env, aux + PERL_AUX_COUNT - 4) >> 32) /* it has several */
 		name = python_word(env, name);
-	return perl_text(env, name, to);
+	return perl_text(env, name, SCRIPT_MORE);
 }
 
 /* Puts the texts of the sub whose CV is at CV into P's record; a hash of them, 0: unreadable. */
@@ -125,11 +127,11 @@ SCRIPT_STEP __u64 perl_name(SCRIPT_ENV *env, struct python_walk *p, const struct
 			stash = p->words[PERL_GV_STASH];
 		}
 	}
-	p->file_hash = text_read_string(env, file, &p->record.file);
+	p->file_hash = text_read_string(env, file, SCRIPT_FILE);
 	text_clear(&p->record.name);
 	text_clear(&p->record.more);
-	hash = perl_text(env, name, &p->record.name);
-	hash = script_mix(hash, perl_package(env, p, l, stash, &p->record.more));
+	hash = perl_text(env, name, SCRIPT_NAME);
+	hash = script_mix(hash, perl_package(env, p, l, stash));
 	return script_mix(hash, p->file_hash) | 1;
 }
 
@@ -147,14 +149,19 @@ SCRIPT_STEP __u64 perl_line(SCRIPT_ENV *env, struct python_walk *p)
 
 /* Puts the frame of the sub at CV, 0: of the program itself, which is at the statement P->cop.
  * IS_BEGUN: that is one of its own. */
-SCRIPT_STEP void perl_put(SCRIPT_ENV *env, struct python_walk *p, const struct perl_layout *l,
-			  __u64 cv, bool is_begun)
+SCRIPT_PART int perl_put(SCRIPT_ENV *env, __u64 cv, __u32 is_begun)
 {
-	const __u64 file = p->cop ? python_word(env, p->cop + PERL_COP_FILE) : 0;
-	__u64 number, hash = 0;
+	const struct perl_layout *l;
+	struct python_walk *p;
+	__u64 file, number, hash = 0;
 
+	if (!env)
+		return 0;
+	p = script_walk(env);
+	l = PERL_LAYOUT(p->interpreter);
+	file = p->cop ? python_word(env, p->cop + PERL_COP_FILE) : 0;
 	if (file != p->cop_file) {
-		p->cop_file_hash = file ? text_read_string(env, file, &p->record.file) : 0;
+		p->cop_file_hash = file ? text_read_string(env, file, SCRIPT_FILE) : 0;
 		p->cop_file = file;
 		p->code = 0;
 	}
@@ -163,13 +170,13 @@ SCRIPT_STEP void perl_put(SCRIPT_ENV *env, struct python_walk *p, const struct p
 		if (cv) {
 			hash = perl_name(env, p, l, cv);
 		} else {
-			p->file_hash = file ? text_read_string(env, file, &p->record.file) : 0;
+			p->file_hash = file ? text_read_string(env, file, SCRIPT_FILE) : 0;
 			text_clear(&p->record.name);
 			text_clear(&p->record.more);
 			hash = p->file_hash;
 		}
 		number = text_number(p, hash);
-		if (hash && text_tell(env, p, number, 0)) {
+		if (hash && text_tell(env, number, 0)) {
 			p->code = cv;
 			p->number = number;
 		}
@@ -177,15 +184,16 @@ SCRIPT_STEP void perl_put(SCRIPT_ENV *env, struct python_walk *p, const struct p
 	number = p->number ? p->number : SCRIPT_UNREADABLE + SCRIPT_PERL;
 	script_put(env,
 		   FRAME_SCRIPT(number, p->number && is_begun ? perl_line(env, p) : SCRIPT_NO_OFF));
+	return 0;
 }
 
 /* Leaves the stack of contexts that P is in; true when there may be more of the same loop. */
-SCRIPT_STEP bool perl_leave(SCRIPT_ENV *env, struct python_walk *p, const struct perl_layout *l)
+SCRIPT_STEP bool perl_leave(SCRIPT_ENV *env, struct python_walk *p)
 {
 	const bool is_block = p->stack_type == PERL_STACK_SORT && p->closed_at != 2;
 
 	if (!p->outer) {
-		perl_put(env, p, l, 0, p->is_first != PERL_NO_LINE);
+		perl_put(env, 0, p->is_first != PERL_NO_LINE);
 		p->frame = 0;
 		return false;
 	}
@@ -204,13 +212,12 @@ SCRIPT_STEP bool perl_is_entered(SCRIPT_ENV *env, __u64 cv, __u64 depth)
 /* Looks at the next context of P.  Returns true when there may be more of the same loop. */
 SCRIPT_STEP bool perl_step(SCRIPT_ENV *env, struct python_walk *p)
 {
-	const struct perl_layout *l = PERL_LAYOUT(p->interpreter);
 	__u64 context, cop, cv, retop, depth;
 
 	if (!p->frame || !script_may_step(p))
 		return false;
 	if (!p->index)
-		return perl_leave(env, p, l);
+		return perl_leave(env, p);
 	context = p->contexts + (p->index - 1) * (__u64)PERL_CONTEXT_BYTES;
 	if (!script_read(env, context, p->words, PERL_CONTEXT_WORDS * 8, PYTHON_STATE_WORDS * 8)) {
 		p->failed = SCRIPT_UNREADABLE;
@@ -229,7 +236,7 @@ SCRIPT_STEP bool perl_step(SCRIPT_ENV *env, struct python_walk *p)
 		return true;
 	}
 	/* Before its first statement the caller's is still the current one. */
-	perl_put(env, p, l, cv, !p->is_first || (p->is_first == 1 && p->cop != cop));
+	perl_put(env, cv, !p->is_first || (p->is_first == 1 && p->cop != cop));
 	p->is_first = 0;
 	p->cop = cop;
 	if (retop)

@@ -20,7 +20,7 @@ static const struct perl_layout perl_layouts[PERL_N_LAYOUTS] = {
 };
 
 #define PERL_LAYOUT(interpreter)                                                                   \
-	(&perl_layouts[((interpreter)-INTERPRETER_PERL_FIRST) & (PERL_N_LAYOUTS - 1)])
+	(&perl_layouts[INTERPRETER_LAYOUT((interpreter)-INTERPRETER_PERL_FIRST, PERL_N_LAYOUTS)])
 
 /* What all these versions share: cop.h, cv.h, gv.h, hv.h, sv.h; words of a PERL_SI, of a
  * PERL_CONTEXT and of bodies, bytes of others. */

@@ -37,6 +37,7 @@ SCRIPT_STEP void php_begin(SCRIPT_ENV *env, struct python_walk *p, const struct 
 			   __u64 globals)
 {
 	p->anchor = globals;
+	p->is_rest = 0;
 	p->file = p->code = 0;
 	p->frame = 0;
 	p->failed = 0;
@@ -44,14 +45,14 @@ SCRIPT_STEP void php_begin(SCRIPT_ENV *env, struct python_walk *p, const struct 
 		p->failed = SCRIPT_NO_STATE;
 }
 
-/* Reads the zend_string at AVMA into TO; a hash of it, 0 when it cannot be read. */
-SCRIPT_STEP __u64 php_text(SCRIPT_ENV *env, __u64 avma, struct script_text *to)
+/* Reads the zend_string at AVMA into PART of the record; a hash of it, 0: it cannot be read. */
+SCRIPT_STEP __u64 php_text(SCRIPT_ENV *env, __u64 avma, enum script_part part)
 {
 	__u64 n = 0;
 
 	if (!script_read(env, avma + PHP_STRING_TEXT - 8, &n, 8, 8))
 		return 0;
-	return text_read(env, avma + PHP_STRING_TEXT, n, to);
+	return text_read(env, avma + PHP_STRING_TEXT, n, part);
 }
 
 /* The number of the function in P->words, which has been told of; else an enum script_mark. */
@@ -71,7 +72,7 @@ SCRIPT_STEP __u64 php_function(SCRIPT_ENV *env, struct python_walk *p, const str
 		p->file = 0;
 	} else if (file != p->file) {
 		p->file = 0;
-		p->file_hash = php_text(env, file, &p->record.file);
+		p->file_hash = php_text(env, file, SCRIPT_FILE);
 		if (!p->file_hash)
 			return SCRIPT_UNREADABLE;
 		p->file = file;
@@ -81,19 +82,19 @@ SCRIPT_STEP __u64 php_function(SCRIPT_ENV *env, struct python_walk *p, const str
 	text_clear(&p->record.name);
 	text_clear(&p->record.more);
 	if (name) {
-		part = php_text(env, name, &p->record.name);
+		part = php_text(env, name, SCRIPT_NAME);
 		if (!part)
 			return SCRIPT_UNREADABLE;
 		hash = script_mix(hash, part);
 	}
 	if (name && scope) {
-		part = php_text(env, python_word(env, scope + PHP_CLASS_NAME), &p->record.more);
+		part = php_text(env, python_word(env, scope + PHP_CLASS_NAME), SCRIPT_MORE);
 		if (!part)
 			return SCRIPT_UNREADABLE;
 		hash = script_mix(hash, part);
 	}
 	p->number = text_number(p, hash);
-	if (!text_tell(env, p, p->number, first_line))
+	if (!text_tell(env, p->number, first_line))
 		return SCRIPT_UNREADABLE;
 	p->code = func;
 	return p->number;

@@ -25,7 +25,7 @@ static const struct php_layout php_layouts[PHP_N_LAYOUTS] = {
 };
 
 #define PHP_LAYOUT(interpreter)                                                                    \
-	(&php_layouts[((interpreter)-INTERPRETER_PHP_FIRST) & (PHP_N_LAYOUTS - 1)])
+	(&php_layouts[INTERPRETER_LAYOUT((interpreter)-INTERPRETER_PHP_FIRST, PHP_N_LAYOUTS)])
 
 /* What all these versions share: Zend/zend_compile.h, zend_types.h, zend.h. */
 #define PHP_FRAME_WORDS	 7 /* of a zend_execute_data: opline, func, This, prev_execute_data */

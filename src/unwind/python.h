@@ -33,13 +33,18 @@
 
 #ifdef SCRIPT_ENV
 
+/* SCRIPT_PART: a part of a step that the verifier looks at once, not once for each way that leads
+ * there.  All it knows of its arguments is their types: ENV may be NULL. */
 #ifdef __bpf__
 #define SCRIPT_STEP static inline __attribute__((always_inline))
+#define SCRIPT_PART __noinline
 #else
 #define SCRIPT_STEP static inline
+#define SCRIPT_PART static inline
 #endif
 
 /* Provided by the includer. */
+static struct python_walk *script_walk(SCRIPT_ENV *env);
 
 /* Reads N bytes, at most MOST, of the process at AVMA. */
 static bool script_read(SCRIPT_ENV *env, __u64 avma, void *ret, __u32 n, const __u32 most);

@@ -41,6 +41,11 @@ static bool script_read(struct python_env *env, __u64 avma, void *ret, __u32 n, 
 	return n <= most && env->in->read(env->in->ctx, avma, ret, n);
 }
 
+static struct python_walk *script_walk(struct python_env *env)
+{
+	return &env->walk;
+}
+
 static __u64 script_thread(struct python_env *env)
 {
 	return env->in->thread;
@@ -100,11 +105,6 @@ void python_walk_frames(const struct python_input *in, struct python_frames *ret
 static struct v8_walk *v8_of(struct python_env *env)
 {
 	return &env->v8;
-}
-
-static struct python_walk *v8_python_of(struct python_env *env)
-{
-	return &env->walk;
 }
 
 static struct v8_inlined *v8_inlined_of(struct python_env *env, __u64 key)
@@ -177,11 +177,6 @@ static const struct hotspot_process *hotspot_process_of(struct python_env *env)
 static struct hotspot_walk *hotspot_of(struct python_env *env)
 {
 	return &env->hotspot;
-}
-
-static struct python_walk *hotspot_python_of(struct python_env *env)
-{
-	return &env->walk;
 }
 
 static __u64 script_told_key(struct python_env *env, __u64 key)
@@ -302,7 +297,7 @@ void ruby_walk_frames(const struct python_input *in, struct python_frames *ret)
 	ret->n = ret->n_loops = ret->failed = 0;
 	env->walk.interpreter = in->interpreter;
 	if (INTERPRETER_IS_RUBY(in->interpreter))
-		ruby_begin(env, &env->walk, RUBY_LAYOUT(in->interpreter), in->runtime, in->symbols);
+		ruby_begin(env, in->runtime, in->symbols);
 	each_loop(env, ret, ruby_step);
 	free(env);
 }

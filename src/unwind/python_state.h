@@ -88,7 +88,8 @@ static const struct python_layout python_layouts[PYTHON_N_LAYOUTS] = {
 };
 
 /* The layout of INTERPRETER; of zeros when it has none. */
-#define PYTHON_LAYOUT(interpreter) (&python_layouts[(interpreter) & (PYTHON_N_LAYOUTS - 1)])
+#define PYTHON_LAYOUT(interpreter)                                                                 \
+	(&python_layouts[INTERPRETER_LAYOUT(interpreter, PYTHON_N_LAYOUTS)])
 
 /* PHP's and Ruby's frames, Perl's contexts and HotSpot's scopes that one walk looks at.  Perl's are
  * blocks and loops as well. */

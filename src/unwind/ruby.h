@@ -85,16 +85,21 @@ SCRIPT_STEP void ruby_put_collector(SCRIPT_ENV *env, struct python_walk *p)
 	__builtin_memcpy(p->record.name.words, name, sizeof(name));
 	p->record.name.n_bytes = 20;
 	number = text_number(p, text_hash(&p->record.name, 20));
-	if (text_tell(env, p, number, 0))
+	if (text_tell(env, number, 0))
 		script_put(env, FRAME_SCRIPT(number, SCRIPT_NO_OFF));
 }
 
 /* Finds the innermost frame of the thread.  SYMBOLS is the table of names, 0: not known. */
-SCRIPT_STEP void ruby_begin(SCRIPT_ENV *env, struct python_walk *p, const struct ruby_layout *l,
-			    __u64 anchor, __u64 symbols)
+SCRIPT_PART int ruby_begin(SCRIPT_ENV *env, __u64 anchor, __u64 symbols)
 {
+	const struct ruby_layout *l;
+	struct python_walk *p;
 	__u64 thread, ec;
 
+	if (!env)
+		return 0;
+	p = script_walk(env);
+	l = RUBY_LAYOUT(p->interpreter);
 	p->anchor = anchor;
 	p->symbols = symbols;
 	p->file = p->code = p->frame = 0;
@@ -105,23 +110,30 @@ SCRIPT_STEP void ruby_begin(SCRIPT_ENV *env, struct python_walk *p, const struct
 	ec = thread ? python_word(env, thread + l->thread_ec) : 0;
 	if (!ec || python_word(env, ec + l->thread) != thread ||
 	    !script_read(env, ec, p->words, 3 * 8, PYTHON_STATE_WORDS * 8))
-		return;
+		return 0;
 	p->end = p->words[RUBY_EC_STACK] + 8 * p->words[RUBY_EC_STACK + 1];
 	if (p->words[RUBY_EC_STACK + 2] - p->words[RUBY_EC_STACK] >=
 	    p->end - p->words[RUBY_EC_STACK])
-		return;
+		return 0;
 	p->frame = p->words[RUBY_EC_STACK + 2];
 	p->failed = 0;
 	if (ruby_collects(env, l, thread, ec))
 		ruby_put_collector(env, p);
+	return 0;
 }
 
-/* Reads the String at AVMA into TO; a hash of it, 0 when it is none or cannot be read. */
-SCRIPT_STEP __u64 ruby_text(SCRIPT_ENV *env, struct python_walk *p, const struct ruby_layout *l,
-			    __u64 avma, struct script_text *to)
+/* Reads the String at AVMA into PART of the record; a hash of it, 0 when it is none or cannot be
+ * read. */
+SCRIPT_PART __u64 ruby_text(SCRIPT_ENV *env, __u64 avma, enum script_part part)
 {
+	const struct ruby_layout *l;
+	struct python_walk *p;
 	__u64 flags, n, at;
 
+	if (!env)
+		return 0;
+	p = script_walk(env);
+	l = RUBY_LAYOUT(p->interpreter);
 	if (!avma || avma & 7 || !script_read(env, avma, p->words, 4 * 8, PYTHON_STATE_WORDS * 8))
 		return 0;
 	flags = p->words[0];
@@ -133,13 +145,13 @@ SCRIPT_STEP __u64 ruby_text(SCRIPT_ENV *env, struct python_walk *p, const struct
 		at = avma + (l->has_length ? 24 : 16);
 		n = l->has_length ? n : flags >> 14 & 31;
 	}
-	return text_read(env, at, n, to);
+	return text_take(env, at, n, text_of(p, part));
 }
 
 /* The first element of the Array at AVMA, number I; 0: it has none, or is no Array. */
-SCRIPT_STEP __u64 ruby_element(SCRIPT_ENV *env, __u64 avma, __u64 i)
+SCRIPT_PART __u64 ruby_element(SCRIPT_ENV *env, __u64 avma, __u64 i)
 {
-	const __u64 flags = avma && !(avma & 7) ? python_word(env, avma) : 0;
+	const __u64 flags = env && avma && !(avma & 7) ? python_word(env, avma) : 0;
 
 	if ((flags & RUBY_TYPE_MASK) != RUBY_T_ARRAY)
 		return 0;
@@ -151,9 +163,8 @@ SCRIPT_STEP __u64 ruby_element(SCRIPT_ENV *env, __u64 avma, __u64 i)
 	return python_word(env, avma + 16 + 8 * i);
 }
 
-/* Reads the name of identifier ID into TO; a hash of it, 0: not known. */
-SCRIPT_STEP __u64 ruby_symbol(SCRIPT_ENV *env, struct python_walk *p, const struct ruby_layout *l,
-			      __u64 id, struct script_text *to)
+/* Reads the name of identifier ID into the record; a hash of it, 0: not known. */
+SCRIPT_STEP __u64 ruby_symbol(SCRIPT_ENV *env, struct python_walk *p, __u64 id)
 {
 	const __u64 serial = id < RUBY_MOST_OPERATORS ? id : id >> 4;
 	__u64 names;
@@ -162,7 +173,7 @@ SCRIPT_STEP __u64 ruby_symbol(SCRIPT_ENV *env, struct python_walk *p, const stru
 		return 0;
 	names = ruby_element(env, python_word(env, p->symbols + RUBY_SYMBOLS_IDS),
 			     serial / RUBY_IDS_UNIT);
-	return ruby_text(env, p, l, ruby_element(env, names, serial % RUBY_IDS_UNIT * 2), to);
+	return ruby_text(env, ruby_element(env, names, serial % RUBY_IDS_UNIT * 2), SCRIPT_NAME);
 }
 
 /* The first of the internal variables of the class in P->words: its name, or whose singleton class
@@ -180,14 +191,21 @@ SCRIPT_STEP __u64 ruby_class_variable(SCRIPT_ENV *env, struct python_walk *p)
 	return p->words[2];
 }
 
-/* Reads the name of the class at CLASS into TO, and behind it what stands before a method's; a hash
- * of it, 0: it has none. */
-SCRIPT_STEP __u64 ruby_class(SCRIPT_ENV *env, struct python_walk *p, const struct ruby_layout *l,
-			     __u64 class, struct script_text *to)
+/* Reads the name of the class at CLASS behind a method's, and behind it what stands before that; a
+ * hash of it, 0: it has none. */
+SCRIPT_PART __u64 ruby_class(SCRIPT_ENV *env, __u64 class)
 {
+	const struct ruby_layout *l;
+	struct python_walk *p;
+	struct script_text *to;
 	__u8 separator = '#';
 	__u64 name;
 
+	if (!env)
+		return 0;
+	p = script_walk(env);
+	l = RUBY_LAYOUT(p->interpreter);
+	to = &p->record.more;
 	for (int i = 0; i < 2; i++) {
 		if (!class || class & 7 ||
 		    !script_read(env, class, p->words, 4 * 8, PYTHON_STATE_WORDS * 8))
@@ -205,7 +223,7 @@ SCRIPT_STEP __u64 ruby_class(SCRIPT_ENV *env, struct python_walk *p, const struc
 	}
 	name = l->class_path ? python_word(env, class + l->class_path)
 			     : ruby_class_variable(env, p);
-	if (!ruby_text(env, p, l, name, to) || !to->n_bytes)
+	if (!ruby_text(env, name, SCRIPT_MORE) || !to->n_bytes)
 		return 0;
 	if (to->n_bytes < SCRIPT_TEXT_BYTES) {
 		((__u8 *)to->words)[to->n_bytes & (SCRIPT_TEXT_BYTES - 1)] = separator;
@@ -234,10 +252,14 @@ SCRIPT_STEP __u64 ruby_method(SCRIPT_ENV *env, struct python_walk *p, __u64 avma
 
 /* The method entry of the frame whose environment is at EP, in P->words as well: its own, or
  * that of what a block stands in. */
-SCRIPT_STEP __u64 ruby_method_of(SCRIPT_ENV *env, struct python_walk *p, __u64 ep)
+SCRIPT_PART __u64 ruby_method_of(SCRIPT_ENV *env, __u64 ep)
 {
+	struct python_walk *p;
 	__u64 method, outer, flags;
 
+	if (!env)
+		return 0;
+	p = script_walk(env);
 	for (int i = 0; i < RUBY_MOST_OUTER; i++) {
 		outer = p->words[RUBY_ENV_OUTER];
 		flags = p->words[RUBY_ENV_FLAGS];
@@ -259,7 +281,7 @@ SCRIPT_STEP __u64 ruby_owner(SCRIPT_ENV *env, struct python_walk *p, const struc
 	__u64 hash = 0;
 
 	if (method && l->names_classes)
-		hash = ruby_class(env, p, l, owner, &p->record.more);
+		hash = ruby_class(env, owner);
 	if (!hash)
 		text_clear(&p->record.more);
 	return hash;
@@ -278,14 +300,14 @@ SCRIPT_STEP __u64 ruby_c_method(SCRIPT_ENV *env, struct python_walk *p, const st
 	if (method == p->code)
 		return p->number;
 	hash = ruby_owner(env, p, l, method);
-	name = ruby_symbol(env, p, l, python_word(env, def + RUBY_DEF_ID), &p->record.name);
+	name = ruby_symbol(env, p, python_word(env, def + RUBY_DEF_ID));
 	if (!name)
 		return 0;
 	hash = script_mix(hash, name);
 	text_clear(&p->record.file);
 	p->file = 0;
 	number = text_number(p, hash);
-	if (!text_tell(env, p, number, 0))
+	if (!text_tell(env, number, 0))
 		return SCRIPT_UNREADABLE;
 	p->code = method;
 	p->number = number;
@@ -293,19 +315,22 @@ SCRIPT_STEP __u64 ruby_c_method(SCRIPT_ENV *env, struct python_walk *p, const st
 }
 
 /* Reads the path in PATHOBJ, a String or an Array of it and the real one, into P's record. */
-SCRIPT_STEP bool ruby_path(SCRIPT_ENV *env, struct python_walk *p, const struct ruby_layout *l,
-			   __u64 path)
+SCRIPT_PART int ruby_path(SCRIPT_ENV *env, __u64 path)
 {
+	struct python_walk *p;
 	__u64 real;
 
+	if (!env)
+		return 0;
+	p = script_walk(env);
 	if (path == p->file)
-		return true;
+		return 1;
 	p->file = 0;
 	real = ruby_element(env, path, 1);
-	p->file_hash = ruby_text(env, p, l, real, &p->record.file);
+	p->file_hash = ruby_text(env, real, SCRIPT_FILE);
 	if (!p->file_hash) {
 		real = ruby_element(env, path, 0);
-		p->file_hash = ruby_text(env, p, l, real ? real : path, &p->record.file);
+		p->file_hash = ruby_text(env, real ? real : path, SCRIPT_FILE);
 	}
 	p->file = p->file_hash ? path : 0;
 	return p->file_hash != 0;
@@ -338,14 +363,14 @@ SCRIPT_STEP __u64 ruby_code(SCRIPT_ENV *env, struct python_walk *p, const struct
 	p->entries = p->words[info & 15];
 	p->n_entries = (__u32)p->words[(info & 15) + 2];
 	p->starts = p->words[(info & 15) + 3];
-	if (!ruby_path(env, p, l, path))
+	if (!ruby_path(env, path))
 		return SCRIPT_UNREADABLE;
-	part = ruby_text(env, p, l, label, &p->record.name);
+	part = ruby_text(env, label, SCRIPT_NAME);
 	if (!part)
 		return SCRIPT_UNREADABLE;
 	hash = script_mix(script_mix(script_mix(hash, p->file_hash), part), first_line);
 	number = text_number(p, hash);
-	if (!text_tell(env, p, number, first_line))
+	if (!text_tell(env, number, first_line))
 		return SCRIPT_UNREADABLE;
 	p->code = iseq;
 	p->method = method;
@@ -355,16 +380,14 @@ SCRIPT_STEP __u64 ruby_code(SCRIPT_ENV *env, struct python_walk *p, const struct
 
 /* Whether the innermost frame, of the code in P, is made: PC is in that, and the method is its
  * own. */
-SCRIPT_STEP bool ruby_is_made(SCRIPT_ENV *env, const struct python_walk *p, __u64 pc)
+SCRIPT_STEP bool ruby_is_made(SCRIPT_ENV *env, struct python_walk *p, __u64 pc)
 {
-	__u64 words[2];
-
 	if (pc - p->instructions > 8 * p->n_instructions)
 		return false;
-	if (!p->def || !script_read(env, p->def, words, sizeof(words), sizeof(words)) ||
-	    (words[0] & 15) != RUBY_DEF_CODE)
+	if (!p->def || !script_read(env, p->def, p->words, 2 * 8, PYTHON_STATE_WORDS * 8) ||
+	    (p->words[0] & 15) != RUBY_DEF_CODE)
 		return true;
-	return words[1] == p->local;
+	return p->words[1] == p->local;
 }
 
 SCRIPT_STEP __u32 ruby_bits(__u64 v)
@@ -397,12 +420,18 @@ SCRIPT_STEP __u64 ruby_entry(SCRIPT_ENV *env, struct python_walk *p, __u64 at)
 }
 
 /* The line of the instruction before PC in the code in P; SCRIPT_NO_OFF: not known. */
-SCRIPT_STEP __u64 ruby_line(SCRIPT_ENV *env, struct python_walk *p, const struct ruby_layout *l,
-			    __u64 pc)
+SCRIPT_PART __u64 ruby_line(SCRIPT_ENV *env, __u64 pc)
 {
-	__u64 at = (pc - p->instructions) / 8, entry;
+	const struct ruby_layout *l;
+	struct python_walk *p;
+	__u64 at, entry;
 	__u32 line = 0;
 
+	if (!env)
+		return SCRIPT_NO_OFF;
+	p = script_walk(env);
+	l = RUBY_LAYOUT(p->interpreter);
+	at = (pc - p->instructions) / 8;
 	if (at > SCRIPT_NO_OFF)
 		return SCRIPT_NO_OFF;
 	entry = ruby_entry(env, p, at ? at - 1 : 0);
@@ -444,7 +473,7 @@ SCRIPT_STEP bool ruby_step(SCRIPT_ENV *env, struct python_walk *p)
 		return true;
 	if ((magic == RUBY_MAGIC_CFUNC) != !iseq || (iseq && flags & RUBY_FLAG_CFRAME))
 		return true;
-	method = ruby_method_of(env, p, ep);
+	method = ruby_method_of(env, ep);
 	number = magic == RUBY_MAGIC_CFUNC ? ruby_c_method(env, p, l, method)
 					   : ruby_code(env, p, l, iseq, method);
 	if (!number || (is_first && iseq && number >= SCRIPT_N_MARKS && !ruby_is_made(env, p, pc)))
@@ -452,7 +481,7 @@ SCRIPT_STEP bool ruby_step(SCRIPT_ENV *env, struct python_walk *p)
 	if (number < SCRIPT_N_MARKS)
 		number += SCRIPT_RUBY;
 	else if (magic != RUBY_MAGIC_CFUNC)
-		off = ruby_line(env, p, l, pc);
+		off = ruby_line(env, pc);
 	script_put(env, FRAME_SCRIPT(number, off));
 	return !(flags & RUBY_FLAG_FINISH);
 }

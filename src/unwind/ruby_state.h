@@ -51,7 +51,7 @@ static const struct ruby_layout ruby_layouts[RUBY_N_LAYOUTS] = {
 };
 
 #define RUBY_LAYOUT(interpreter)                                                                   \
-	(&ruby_layouts[((interpreter)-INTERPRETER_RUBY_FIRST) & (RUBY_N_LAYOUTS - 1)])
+	(&ruby_layouts[INTERPRETER_LAYOUT((interpreter)-INTERPRETER_RUBY_FIRST, RUBY_N_LAYOUTS)])
 
 /* An image's anchor is two: in the lower half that of where its thread's rb_thread_t is found,
  * in the upper one that of `ruby_global_symbols`, 0: not known. */

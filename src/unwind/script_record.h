@@ -22,6 +22,9 @@ struct script_text {
 	unsigned long long words[SCRIPT_TEXT_BYTES / 8]; /* zeros behind it */
 };
 
+/* Which text of a record. */
+enum script_part { SCRIPT_FILE, SCRIPT_NAME, SCRIPT_MORE };
+
 /* What is sent ends behind n_line_bytes of `lines`. */
 struct script_record {
 	unsigned long long number; /* as in FRAME_SCRIPT; SCRIPT_SOURCE: the source's */

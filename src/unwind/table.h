@@ -130,6 +130,15 @@ enum interpreter {
 	N_INTERPRETERS
 };
 
+/* Number I of N layouts of an interpreter's versions, N a power of two.  In BPF the bound is taken
+ * where the compiler cannot drop it for one that it knows: verifiers before Linux 6.7 lose that
+ * once the number was copied. */
+#ifdef __bpf__
+#define INTERPRETER_LAYOUT(i, n) BELOW(i, n)
+#else
+#define INTERPRETER_LAYOUT(i, n) ((i) & ((n)-1))
+#endif
+
 #define INTERPRETER_V8_FIRST	  INTERPRETER_V8_9_4
 #define INTERPRETER_HOTSPOT_FIRST INTERPRETER_HOTSPOT_11
 #define INTERPRETER_PHP_FIRST	  INTERPRETER_PHP_7_4

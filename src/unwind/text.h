@@ -30,8 +30,16 @@ SCRIPT_STEP __u64 text_hash(const struct script_text *to, __u64 n)
 	return hash | 1;
 }
 
+/* The text of P's record that PART says. */
+SCRIPT_STEP struct script_text *text_of(struct python_walk *p, enum script_part part)
+{
+	return part == SCRIPT_FILE   ? &p->record.file
+	       : part == SCRIPT_NAME ? &p->record.name
+				     : &p->record.more;
+}
+
 /* Reads the string of N bytes at AVMA into TO; a hash of it, 0 when it cannot be read. */
-SCRIPT_STEP __u64 text_read(SCRIPT_ENV *env, __u64 avma, __u64 n, struct script_text *to)
+SCRIPT_STEP __u64 text_take(SCRIPT_ENV *env, __u64 avma, __u64 n, struct script_text *to)
 {
 	__u32 n_bytes = n < SCRIPT_TEXT_BYTES ? (__u32)n : SCRIPT_TEXT_BYTES;
 
@@ -43,11 +51,22 @@ SCRIPT_STEP __u64 text_read(SCRIPT_ENV *env, __u64 avma, __u64 n, struct script_
 	return text_hash(to, n);
 }
 
-/* Reads the string that ends with a zero. */
-SCRIPT_STEP __u64 text_read_string(SCRIPT_ENV *env, __u64 avma, struct script_text *to)
+/* text_take() into PART of the record. */
+SCRIPT_PART __u64 text_read(SCRIPT_ENV *env, __u64 avma, __u64 n, enum script_part part)
 {
+	return env ? text_take(env, avma, n, text_of(script_walk(env), part)) : 0;
+}
+
+/* Reads the string at AVMA that ends with a zero into PART of the record; a hash of it, 0 when it
+ * is empty or cannot be read. */
+SCRIPT_PART __u64 text_read_string(SCRIPT_ENV *env, __u64 avma, enum script_part part)
+{
+	struct script_text *to;
 	__u32 n;
 
+	if (!env)
+		return 0;
+	to = text_of(script_walk(env), part);
 	text_clear(to);
 	n = script_string(env, avma, to->words, SCRIPT_TEXT_BYTES);
 	if (!n)
@@ -57,11 +76,16 @@ SCRIPT_STEP __u64 text_read_string(SCRIPT_ENV *env, __u64 avma, struct script_te
 	return text_hash(to, n);
 }
 
-/* Tells of the function in P's record, of NUMBER, unless that was told; false: it cannot be. */
-SCRIPT_STEP bool text_tell(SCRIPT_ENV *env, struct python_walk *p, __u64 number, __u32 first_line)
+/* Tells of the function in the record, of NUMBER, unless that was told; 0: it cannot be. */
+SCRIPT_PART int text_tell(SCRIPT_ENV *env, __u64 number, __u32 first_line)
 {
+	struct python_walk *p;
+
+	if (!env)
+		return 0;
 	if (script_is_told(env, number))
-		return true;
+		return 1;
+	p = script_walk(env);
 	p->record.what = SCRIPT_FUNCTION;
 	p->record.number = number;
 	p->record.interpreter = p->interpreter;
@@ -69,9 +93,9 @@ SCRIPT_STEP bool text_tell(SCRIPT_ENV *env, struct python_walk *p, __u64 number,
 	p->record.source = 0;
 	p->record.n_line_bytes = p->record.lines_cut = 0;
 	if (!script_send(env, p))
-		return false;
+		return 0;
 	script_note(env, number);
-	return true;
+	return 1;
 }
 
 /* The number of code of which HASH is made. */

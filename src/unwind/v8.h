@@ -20,12 +20,14 @@
 #ifndef UNWIND_V8_H
 #define UNWIND_V8_H
 
+#include "unwind/text.h"
 #include "unwind/v8_state.h"
 
 #ifdef SCRIPT_ENV
 
 /* Provided by the includer, besides what python.h wants. */
 static __u64 v8_stack_word(SCRIPT_ENV *env, __u64 avma); /* 0: not there */
+static struct v8_walk *v8_of(SCRIPT_ENV *env);
 
 /* Tells the N_CHUNKS pieces of the source in V by v8_chunk, until that returns false. */
 static bool v8_each_chunk(SCRIPT_ENV *env, struct v8_walk *v, struct python_walk *p,
@@ -52,21 +54,25 @@ SCRIPT_STEP __u32 v8_map_type(SCRIPT_ENV *env, __u64 map)
 	return type;
 }
 
-/* Finds the characters of STRING, which may be made of others, into V; false: it is none. */
-SCRIPT_STEP bool v8_string(SCRIPT_ENV *env, struct v8_walk *v, __u64 string)
+/* Finds the characters of STRING, which may be made of others, into V; 0: it is none. */
+SCRIPT_PART int v8_string(SCRIPT_ENV *env, __u64 string)
 {
 	__u64 n = 0, skip = 0, length;
+	struct v8_walk *v;
 	__u32 type;
 
+	if (!env)
+		return 0;
+	v = v8_of(env);
 	v->is_cut = 0;
 	v->more = 0;
 	for (int i = 0; i < 4; i++) {
 		if (!v8_is_object(string) ||
 		    !script_read(env, string - 1, v->words, 4 * 8, V8_SCRIPT_WORDS * 8))
-			return false;
+			return 0;
 		type = v8_map_type(env, v->words[0]);
 		if (type >= V8_FIRST_NO_STRING)
-			return false;
+			return 0;
 		length = v->words[1] >> 32;
 		n = i && n < length ? n : length;
 		v->kind = type & V8_ONE_BYTE ? 1 : 2;
@@ -74,7 +80,7 @@ SCRIPT_STEP bool v8_string(SCRIPT_ENV *env, struct v8_walk *v, __u64 string)
 		switch (type & 7) {
 		case V8_SEQUENTIAL:
 			v->text = string - 1 + V8_STRING_DATA + skip * v->kind;
-			return true;
+			return 1;
 		case V8_EXTERNAL:
 			v->text = v->words[3] + skip * v->kind;
 			return !(type & V8_UNCACHED);
@@ -92,24 +98,30 @@ SCRIPT_STEP bool v8_string(SCRIPT_ENV *env, struct v8_walk *v, __u64 string)
 			string = v->words[2];
 			break;
 		default:
-			return false;
+			return 0;
 		}
 	}
-	return false;
+	return 0;
 }
 
-/* Puts STRING into TO; an empty text where it is none. */
-SCRIPT_STEP bool v8_text(SCRIPT_ENV *env, struct v8_walk *v, __u64 string, struct script_text *to)
+/* Puts STRING into PART of the record; an empty text where it is none, and 0 then. */
+SCRIPT_PART int v8_text(SCRIPT_ENV *env, __u64 string, enum script_part part)
 {
+	struct script_text *to;
+	struct v8_walk *v;
 	__u32 n_bytes;
 
+	if (!env)
+		return 0;
+	v = v8_of(env);
+	to = text_of(script_walk(env), part);
 	to->n_bytes = to->is_cut = 0;
 	to->kind = 1;
-	if (!v8_string(env, v, string))
-		return false;
+	if (!v8_string(env, string))
+		return 0;
 	n_bytes = v->n_bytes < SCRIPT_TEXT_BYTES ? (__u32)v->n_bytes : SCRIPT_TEXT_BYTES;
 	if (!script_read(env, v->text, to->words, n_bytes, SCRIPT_TEXT_BYTES))
-		return false;
+		return 0;
 	to->n_bytes = n_bytes;
 	to->kind = v->kind;
 	to->is_cut = v->n_bytes > SCRIPT_TEXT_BYTES;
@@ -137,7 +149,7 @@ SCRIPT_STEP void v8_tell_source(SCRIPT_ENV *env, struct v8_walk *v, struct pytho
 {
 	__u64 n_chunks;
 
-	if (!v8_string(env, v, source))
+	if (!v8_string(env, source))
 		return;
 	n_chunks = (v->n_bytes + SCRIPT_LINE_BYTES - 1) / SCRIPT_LINE_BYTES;
 	if (v->more || n_chunks > V8_SOURCE_CHUNKS)
@@ -164,7 +176,7 @@ SCRIPT_STEP void v8_name(SCRIPT_ENV *env, struct v8_walk *v, struct python_walk 
 	to->n_bytes = to->is_cut = 0;
 	to->kind = 1;
 	if (v8_map_type(env, map) != l->scope_type) {
-		v8_text(env, v, name, to);
+		v8_text(env, name, SCRIPT_NAME);
 		return;
 	}
 	n = v8_object_word(env, name, V8_SCOPE_N_LOCALS) >> 32;
@@ -187,12 +199,12 @@ SCRIPT_STEP void v8_name(SCRIPT_ENV *env, struct v8_walk *v, struct python_walk 
 	}
 	if (!(__u32)begin && !(__u32)end && begin <= end)
 		p->record.first_line = (__u32)(begin >> 32) + 1;
-	if (!v8_text(env, v, at, to))
-		v8_text(env, v, inferred, to);
+	if (!v8_text(env, at, SCRIPT_NAME))
+		v8_text(env, inferred, SCRIPT_NAME);
 	more = v->more;
 	if (more) {
 		to->is_cut = v->is_cut;
-		v8_text(env, v, more, &p->record.more);
+		v8_text(env, more, SCRIPT_MORE);
 		p->record.more.is_cut |= to->is_cut || v->more;
 		to->is_cut = 0;
 	}
@@ -212,7 +224,7 @@ SCRIPT_STEP bool v8_tell(SCRIPT_ENV *env, struct v8_walk *v, struct python_walk 
 		if (v->id && !script_is_told(env, source_number))
 			v8_tell_source(env, v, p, source_number, source);
 	}
-	v8_text(env, v, file, &p->record.file);
+	v8_text(env, file, SCRIPT_FILE);
 	if (v->more) /* only its begin is read of one made of others */
 		p->record.file.is_cut = 1;
 	v8_name(env, v, p, l, name);
@@ -241,7 +253,7 @@ SCRIPT_STEP void v8_enter_script(SCRIPT_ENV *env, struct v8_walk *v, __u64 scrip
 
 #include "unwind/v8_code.h"
 
-V8_PART int v8_function(SCRIPT_ENV *env)
+SCRIPT_PART int v8_function(SCRIPT_ENV *env)
 {
 	const struct v8_layout *l;
 	struct v8_walk *v;
@@ -266,7 +278,7 @@ V8_PART int v8_function(SCRIPT_ENV *env)
 	number = script_mix(script_mix(number, v->script), v->id) & SCRIPT_CODE_MASK;
 	if (number < SCRIPT_N_MARKS)
 		number = SCRIPT_N_MARKS;
-	if (!script_is_told(env, number) && !v8_tell(env, v, v8_python_of(env), l, number, name))
+	if (!script_is_told(env, number) && !v8_tell(env, v, script_walk(env), l, number, name))
 		return 0;
 	v->number = number;
 	return 1;

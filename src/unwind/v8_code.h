@@ -42,16 +42,8 @@
 
 #ifdef SCRIPT_ENV
 
-#ifdef __bpf__
-#define V8_PART __noinline
-#else
-#define V8_PART static
-#endif
-
-/* Provided by the includer: the walk, the entry for KEY; v8_byte() for each byte of the table, and
+/* Provided by the includer: the entry for KEY; v8_byte() for each byte of the table, and
  * v8_inlined(), until they return 0. */
-static struct v8_walk *v8_of(SCRIPT_ENV *env);
-static struct python_walk *v8_python_of(SCRIPT_ENV *env);
 static struct v8_inlined *v8_inlined_of(SCRIPT_ENV *env, __u64 key);
 static __u64 script_told_key(SCRIPT_ENV *env, __u64 key);
 static void v8_each_byte(SCRIPT_ENV *env, __u32 n_bytes);
@@ -60,7 +52,7 @@ static void v8_each_begin(SCRIPT_ENV *env); /* v8_begins(), until that returns 1
 
 /* Puts the number of the function whose SharedFunctionInfo is v->shared into v->number, and tells
  * of it once; 0: it is none. */
-V8_PART int v8_function(SCRIPT_ENV *env);
+SCRIPT_PART int v8_function(SCRIPT_ENV *env);
 
 #define V8_DATA_LENGTH	  0 /* words read of DeoptimizationData, from its length on */
 #define V8_DATA_LITERALS  3
@@ -68,7 +60,7 @@ V8_PART int v8_function(SCRIPT_ENV *env);
 #define V8_DATA_POSITIONS 8
 
 /* Finds what v->code, at v->pc, leads to; 0: it is no optimised code, or does not hold v->pc. */
-V8_PART int v8_open_code(SCRIPT_ENV *env)
+SCRIPT_PART int v8_open_code(SCRIPT_ENV *env)
 {
 	const struct v8_layout *l;
 	struct v8_walk *v;
@@ -127,7 +119,7 @@ SCRIPT_STEP int v8_begins(SCRIPT_ENV *env, __u32 i)
 }
 
 /* Finds the code that v->pc is in: the function's, else the one that lies there; 0: neither. */
-V8_PART int v8_find_code(SCRIPT_ENV *env)
+SCRIPT_PART int v8_find_code(SCRIPT_ENV *env)
 {
 	struct v8_walk *v;
 
@@ -146,7 +138,7 @@ V8_PART int v8_find_code(SCRIPT_ENV *env)
 
 /* Whether a script goes on at v->off: its safepoint says where to go when the code is thrown
  * away. */
-V8_PART int v8_is_call(SCRIPT_ENV *env)
+SCRIPT_PART int v8_is_call(SCRIPT_ENV *env)
 {
 	__u32 from = 0, to, n_pc = 4, n_index = 4, n_entry = 12, head[2];
 	__u64 word, none = 0xffffffff;
@@ -191,7 +183,7 @@ V8_PART int v8_is_call(SCRIPT_ENV *env)
 SCRIPT_STEP int v8_byte(SCRIPT_ENV *env, __u32 i)
 {
 	struct v8_walk *v = v8_of(env);
-	const __u8 b = v8_python_of(env)->record.lines[i & (SCRIPT_LINE_BYTES - 1)];
+	const __u8 b = script_walk(env)->record.lines[i & (SCRIPT_LINE_BYTES - 1)];
 	__s64 n;
 
 	v->n_steps++;
@@ -213,7 +205,7 @@ SCRIPT_STEP int v8_byte(SCRIPT_ENV *env, __u32 i)
 }
 
 /* Puts the position of the call that returns to v->off into v->position. */
-V8_PART int v8_find_position(SCRIPT_ENV *env)
+SCRIPT_PART int v8_find_position(SCRIPT_ENV *env)
 {
 	struct v8_walk *v;
 	__u64 n;
@@ -225,7 +217,7 @@ V8_PART int v8_find_position(SCRIPT_ENV *env)
 	v->part = v->position = v->at = 0;
 	v->shift = v->is_second = v->n_found = 0;
 	if (!n || n > SCRIPT_LINE_BYTES ||
-	    !script_read(env, v->table - 1 + 16, v8_python_of(env)->record.lines, (__u32)n,
+	    !script_read(env, v->table - 1 + 16, script_walk(env)->record.lines, (__u32)n,
 			 SCRIPT_LINE_BYTES))
 		return 0;
 	v8_each_byte(env, (__u32)n);

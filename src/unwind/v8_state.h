@@ -58,7 +58,7 @@ static const struct v8_layout v8_layouts[V8_N_LAYOUTS] = {
 };
 
 #define V8_LAYOUT(interpreter)                                                                     \
-	(&v8_layouts[((interpreter)-INTERPRETER_V8_FIRST) & (V8_N_LAYOUTS - 1)])
+	(&v8_layouts[INTERPRETER_LAYOUT((interpreter)-INTERPRETER_V8_FIRST, V8_N_LAYOUTS)])
 
 /* Offsets and numbers that all these versions share. */
 #define V8_MAP_TYPE	    12 /* of a map: u16 */

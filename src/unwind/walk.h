@@ -20,9 +20,11 @@
 #ifdef __bpf__
 #define WALK_HOT  static inline __attribute__((always_inline))
 #define WALK_COLD static __attribute__((noinline)) /* translated once */
+#define WALK_ONCE __attribute__((noinline))	   /* and verified once: ENV may be NULL */
 #else
 #define WALK_HOT  static inline
 #define WALK_COLD static inline
+#define WALK_ONCE static inline
 #endif
 
 /* Provided by the includer. */
@@ -77,14 +79,16 @@ WALK_HOT void walk_begin(WALK_ENV *env, struct walk *w, bool exact)
 
 /* Where in the tables the rule for the LOW 10 bits of an offset in block BLOCK is: its number, from
  * bit 16 on where in the block it begins to hold and from bit 32 on where it ceases. */
-WALK_COLD __u64 walk_search(WALK_ENV *env, __u32 blocks_at, __u32 rows_at, __u32 block, __u32 low)
+WALK_ONCE __u64 walk_search(WALK_ENV *env, __u32 blocks_at, __u32 rows_at, __u32 block, __u32 low)
 {
-	__u32 first = walk_table_word(env, blocks_at + block);
-	__u32 next = walk_table_word(env, blocks_at + block + 1);
-	__u32 n = next - first, half, row;
-	const __u32 own = first; /* the first that begins in the block */
 	__u64 start = 0, end = UNWIND_BLOCK;
+	__u32 first, next, n, half, row, own;
 
+	if (!env)
+		return UNWIND_NO_RULE;
+	own = first = walk_table_word(env, blocks_at + block); /* that begins in the block */
+	next = walk_table_word(env, blocks_at + block + 1);
+	n = next - first;
 	if (first) { /* the row before the block's first one */
 		first--;
 		n++;
@@ -109,44 +113,48 @@ WALK_COLD __u64 walk_search(WALK_ENV *env, __u32 blocks_at, __u32 rows_at, __u32
 	return row >> 16 | start << 16 | end << 32;
 }
 
-/* Finds the rule for PC, which lies in w->region; else returns the cause why there is none.  FRAME:
- * the name to remember it by; 0: not at all. */
-WALK_HOT int walk_find_rule(WALK_ENV *env, const struct walk *w, __u64 pc, __u64 frame,
-			    const struct unwind_rule **ret)
+/* The rule for PC, which lies in w->region; else NULL, and in *WHY the cause.  FRAME: the name to
+ * remember it by; 0: not at all. */
+WALK_COLD const struct unwind_rule *walk_find_rule(WALK_ENV *env, const struct walk *w, __u64 pc,
+						   __u64 frame, int *why)
 {
 	const struct unwind_image *image;
 	const struct unwind_rule *rule;
 	__u64 rel, found;
 	__u32 n_blocks, low;
 
+	*why = CHAIN_NO_RULE;
 	if (w->region.image == WALK_ANONYMOUS)
-		return CHAIN_NO_RULE;
+		return 0;
+	*why = CHAIN_NO_TABLE;
 	if (w->region.image == WALK_UNKNOWN_FILE)
-		return CHAIN_NO_TABLE;
+		return 0;
 	image = walk_image(env, w->region.image);
 	if (!image)
-		return CHAIN_NO_TABLE;
+		return 0;
 	n_blocks = image->n_blocks;
 	if (n_blocks == 0) {
 		walk_want(env, w->region.image, pc);
-		return CHAIN_NO_TABLE;
+		return 0;
 	}
+	*why = CHAIN_NO_RULE;
 	rel = pc + w->region.bias - image->first_off;
 	if (rel >> UNWIND_BLOCK_SHIFT >= n_blocks)
-		return CHAIN_NO_RULE;
+		return 0;
 	low = (__u32)rel & (UNWIND_BLOCK - 1);
 	found = walk_search(env, image->blocks_at, image->rows_at,
 			    (__u32)(rel >> UNWIND_BLOCK_SHIFT), low);
 	rule = walk_rule(env, (__u16)found);
 	if (!rule)
-		return CHAIN_NO_RULE;
-	if (rule->cfa == UNWIND_CFA_NONE)
-		return rule->why == UNWIND_TOO_COMPLEX ? CHAIN_TOO_COMPLEX : CHAIN_NO_RULE;
+		return 0;
+	if (rule->cfa == UNWIND_CFA_NONE) {
+		*why = rule->why == UNWIND_TOO_COMPLEX ? CHAIN_TOO_COMPLEX : CHAIN_NO_RULE;
+		return 0;
+	}
 	if (frame)
 		walk_remember(env, frame, low - (__u16)(found >> 16), (__u32)(found >> 32) - low,
 			      rule);
-	*ret = rule;
-	return WALK_ON;
+	return rule;
 }
 
 /* Where a signal's return trampoline finds a register, in words from sp: the offsets of struct
@@ -161,13 +169,16 @@ WALK_HOT int walk_find_rule(WALK_ENV *env, const struct walk *w, __u64 pc, __u64
 #define WALK_ARM_SIGCONTEXT ((128 + 176 + 8) / 8)
 
 /* The registers a signal interrupted, from its frame at w->sp. */
-WALK_COLD int walk_signal(WALK_ENV *env, struct walk *w)
+WALK_ONCE int walk_signal(WALK_ENV *env, struct walk *w)
 {
 	static const unsigned char x86[] = {8, 9, 10, 11, 12, 13, 14, 15, 5,
 					    4, 6, 3,  1,  0,  2,  7,  16};
-	const __u64 at = w->sp + 8 * (WALK_AARCH64 ? WALK_ARM_SIGCONTEXT : WALK_X86_SIGCONTEXT);
-	const __u64 old_sp = w->sp;
+	__u64 at, old_sp;
 
+	if (!env || !w)
+		return CHAIN_UNREADABLE;
+	old_sp = w->sp;
+	at = old_sp + 8 * (WALK_AARCH64 ? WALK_ARM_SIGCONTEXT : WALK_X86_SIGCONTEXT);
 	if (WALK_AARCH64) {
 		for (__u32 i = 0; i < WALK_MAX_REGISTERS; i++)
 			if (!walk_word(env, at + 8 * i, &w->regs[i]))
@@ -487,12 +498,12 @@ WALK_COLD bool walk_is_planted(WALK_ENV *env, const struct walk *w)
  * address to be found. */
 WALK_COLD const struct unwind_rule *walk_before_call(WALK_ENV *env, const struct walk *w, __u64 pc)
 {
-	const struct unwind_rule *rule;
+	int why;
 
 	if (WALK_AARCH64 || (w->flags & (WALK_EXACT | WALK_FULL)) != WALK_FULL)
 		return 0;
 	/* A system call's instruction has two bytes, PC is the second. */
-	return walk_find_rule(env, w, pc - 2, 0, &rule) == WALK_ON ? rule : 0;
+	return walk_find_rule(env, w, pc - 2, 0, &why);
 }
 
 /* From the frame W stands in to its caller.  Returns WALK_ON, or the cause why there is none:
@@ -518,22 +529,21 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 	w->anonymous |= w->region.image == WALK_ANONYMOUS;
 	rule = walk_recall(env, frame);
 	if (!rule) {
-		rc = walk_find_rule(env, w, pc, frame, &rule);
-		if (rc == CHAIN_NO_RULE) {
+		rule = walk_find_rule(env, w, pc, frame, &rc);
+		if (!rule && rc == CHAIN_NO_RULE)
 			rule = walk_before_call(env, w, pc);
-			rc = rule ? WALK_ON : rc;
-		}
 	}
-	signal = rc == WALK_ON
-			 ? rule->cfa == UNWIND_CFA_SIGNAL
-			 : w->region.image != WALK_ANONYMOUS && walk_is_trampoline(env, w->ip);
+	if (rule)
+		rc = WALK_ON;
+	signal = rule ? rule->cfa == UNWIND_CFA_SIGNAL
+		      : w->region.image != WALK_ANONYMOUS && walk_is_trampoline(env, w->ip);
 	if (signal) /* its frame information begins one byte early; nobody called it */
 		frame += w->ip - pc;
 	frame |= w->flags & WALK_GUESSED ? FRAME_GUESSED : 0;
 	*ret_frame = frame;
 	if (signal)
 		return walk_signal(env, w);
-	if (rc != WALK_ON && walk_leaves_made(env, w)) {
+	if (!rule && walk_leaves_made(env, w)) {
 		*ret_frame = 0; /* its functions are on the interpreter's list */
 		return WALK_ON;
 	}
@@ -545,7 +555,7 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 	}
 	if (rc == CHAIN_NO_TABLE && walk_is_left(env))
 		return rc;
-	if (rc != WALK_ON) {
+	if (!rule) {
 		w->guessed_fp = w->fp;
 		w->guessed_image = w->region.image;
 		return walk_guess(env, w, rc);

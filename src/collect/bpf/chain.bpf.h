@@ -150,10 +150,9 @@ static __always_inline bool in_system_call(const struct cpu_walk *w, struct pt_r
 }
 #endif
 
-/* The user's part; returns the cause.  CTX is NULL where the kernel runs. */
-static __always_inline int user_callers(struct sample_ctx *ctx, struct cpu_walk *w, __u64 task)
+/* Begins with the user's registers; returns WALK_ON, or the cause why there is nothing to walk. */
+static __noinline int user_begin(struct sample_ctx *ctx, struct cpu_walk *w, __u64 task)
 {
-	struct path p = {w, last_walk_of(w)};
 	struct task_struct *t = (struct task_struct *)bpf_get_current_task_btf();
 	struct mm_struct *mm = t->mm;
 	struct pt_regs *regs;
@@ -198,17 +197,35 @@ static __always_inline int user_callers(struct sample_ctx *ctx, struct cpu_walk 
 	w->window_bytes = 0;
 	w->at_leaf = w->first_state = user;
 	w->cause = CHAIN_TOO_DEEP;
-	last_walk_open(w, p.last, LOG_TID(task));
-	bpf_loop(CHAIN_MAX_FRAMES + 2, walk_frame, &p, 0);
+	last_walk_open(w, last_walk_of(w), LOG_TID(task));
+	return WALK_ON;
+}
+
+/* Ends the walk of the user's callers; returns its cause. */
+static __noinline int user_end(struct cpu_walk *w, __u64 task)
+{
 	if (w->walk.anonymous)
 		hotspot_ask(w, task & ~((__u64)LOG_PID_MASK << LOG_PID_BITS));
 	if (w->cause == CHAIN_COMPLETE && w->python.frame)
 		script_rest(w);
 	/* In exec the memory that the registers speak of goes first. */
 	if (w->cause == CHAIN_NO_MAPPING && w->n_kernel && w->n_frames == w->n_kernel)
-		return exit_callers(w, t, true);
+		return exit_callers(w, (struct task_struct *)bpf_get_current_task_btf(), true);
 	w->keeps = w->cause == CHAIN_COMPLETE && (w->n_kept || w->walk.step) && !w->python.frame;
 	return w->cause;
+}
+
+/* The user's part; returns the cause.  CTX is NULL where the kernel runs.  Its parts have stacks of
+ * their own: what is on this function's lies below each frame of the walk. */
+static __always_inline int user_callers(struct sample_ctx *ctx, struct cpu_walk *w, __u64 task)
+{
+	struct path p = {w, last_walk_of(w)};
+	const int cause = user_begin(ctx, w, task);
+
+	if (cause != WALK_ON)
+		return cause;
+	bpf_loop(CHAIN_MAX_FRAMES + 2, walk_frame, &p, 0);
+	return user_end(w, task);
 }
 
 /* bpf_loop: one kernel frame.  The first of w->kernel is the leaf itself. */
@@ -280,7 +297,7 @@ static int keep_frame(__u32 i, struct path *p)
 }
 
 /* Hashes the path, and keeps the walk for the next one. */
-static __always_inline void fold_path(struct cpu_walk *w)
+static __noinline void fold_path(struct cpu_walk *w)
 {
 	struct path p = {w, last_walk_of(w)};
 
@@ -355,8 +372,8 @@ static __always_inline void begin_path(struct cpu_walk *w, const struct chain_cp
 
 /* The hash of the chain that ended for CAUSE, which is in the ring if it never was; 0 for one of no
  * frames, CHAIN_LOST when there was no room.  TASK is as in the log's slot. */
-static __always_inline __u64 end_path(struct cpu_walk *w, struct chain_cpu *ring, __u64 task,
-				      __u32 cause)
+static __noinline __u64 end_path(struct cpu_walk *w, struct chain_cpu *ring, __u64 task,
+				 __u32 cause)
 {
 	struct path p = {w, last_walk_of(w)};
 	__u64 hash, set, info;

@@ -58,9 +58,15 @@ static __always_inline bool is_live(void)
 	return number && *number == log_number;
 }
 
-static __always_inline int same_id(const unsigned int *a, const unsigned int *b)
+/* Without branches: the verifier would follow each in every probe. */
+static __always_inline bool same_place(const struct spill_slot *a, const struct spill_slot *b)
 {
-	return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && a[3] == b[3] && a[4] == b[4];
+	const __u32 *x = a->build_id, *y = b->build_id;
+	__u64 differ = (x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]) |
+		       (x[4] ^ y[4]) | (a->event_used ^ b->event_used) | (a->off ^ b->off);
+
+	asm volatile("" : "+r"(differ)); /* or clang would branch */
+	return !differ;
 }
 
 /* A sample that found the log full: counted by (build-id, file offset), or by its address. */
@@ -74,6 +80,7 @@ static __attribute__((noinline)) int spill_sample(struct sample_ctx *ctx, __u64 
 
 	if (!log || event >= LOG_MAX_EVENTS)
 		return 0;
+	key.event_used = event + 1;
 	key.off = ip;
 	if ((__s64)ip >= 0 &&
 	    bpf_get_stack(ctx, &leaf, sizeof(leaf), BPF_F_USER_STACK | BPF_F_USER_BUILD_ID) > 0 &&
@@ -93,9 +100,8 @@ static __attribute__((noinline)) int spill_sample(struct sample_ctx *ctx, __u64 
 		if (!s->event_used) {
 			__builtin_memcpy(s->build_id, key.build_id, sizeof(key.build_id));
 			s->off = key.off;
-			s->event_used = event + 1;
-		} else if (s->event_used != event + 1 || s->off != key.off ||
-			   !same_id(s->build_id, key.build_id)) {
+			s->event_used = key.event_used;
+		} else if (!same_place(s, &key)) {
 			continue;
 		}
 		s->count++;

@@ -29,6 +29,11 @@ static __always_inline bool script_read(struct cpu_walk *w, __u64 avma, void *re
 	return !bpf_probe_read_user(ret, n, (void *)avma);
 }
 
+static __always_inline struct python_walk *script_walk(struct cpu_walk *w)
+{
+	return &w->python;
+}
+
 static __always_inline __u64 script_thread(struct cpu_walk *w)
 {
 	return walk_thread(w);
@@ -104,11 +109,6 @@ static __always_inline struct hotspot_walk *hotspot_of(struct cpu_walk *w)
 	return &w->hotspot;
 }
 
-static __always_inline struct python_walk *hotspot_python_of(struct cpu_walk *w)
-{
-	return &w->python;
-}
-
 static __always_inline struct hotspot_inlined *hotspot_inlined_of(struct cpu_walk *w, __u64 key)
 {
 	return &w->inlined[BELOW(key, HOTSPOT_INLINED)];
@@ -146,7 +146,7 @@ __noinline int hotspot_is_code(struct cpu_walk *w, __u64 avma)
 
 static __always_inline void hotspot_meet(struct cpu_walk *w, __u64 avma)
 {
-	struct walk_region region;
+	struct walk_region region = {0};
 
 	walk_region(w, avma, &region);
 }
@@ -184,12 +184,24 @@ static __always_inline void put_mark(struct cpu_walk *w, __u32 mark)
 		script_put(w, FRAME_SCRIPT(mark, SCRIPT_NO_OFF));
 }
 
+/* Whether no more frames are taken off an interpreter's list, of whose loop MAY_BE_MORE are on it.
+ * The rest is taken whichever loop executes it. */
+static __always_inline int script_ends(struct cpu_walk *w, bool may_be_more)
+{
+	return !may_be_more && (!w->python.is_rest || !w->python.frame);
+}
+
+static __always_inline bool script_is_full(const struct cpu_walk *w)
+{
+	return w->n_frames + w->n_kept >= CHAIN_MAX_FRAMES;
+}
+
 /* bpf_loop: one frame of PHP's. */
 static int php_frame(__u32 i, struct cpu_walk **walk)
 {
 	struct cpu_walk *w = *walk;
 
-	return w->n_frames >= CHAIN_MAX_FRAMES || !php_step(w, &w->python);
+	return script_is_full(w) || script_ends(w, php_step(w, &w->python));
 }
 
 /* The functions that one call of PHP's loop executes; its globals are at GLOBALS. */
@@ -199,7 +211,7 @@ __noinline int php_frames(struct cpu_walk *w, __u64 globals)
 		return 0;
 	if (w->python.anchor != globals)
 		php_begin(w, &w->python, PHP_LAYOUT(w->python.interpreter), globals);
-	bpf_loop(CHAIN_MAX_FRAMES, php_frame, &w, 0);
+	bpf_loop(SCRIPT_MOST_STEPS, php_frame, &w, 0);
 	if (w->python.failed)
 		put_mark(w, w->python.failed + SCRIPT_PHP);
 	return 0;
@@ -210,7 +222,7 @@ static int perl_frame(__u32 i, struct cpu_walk **walk)
 {
 	struct cpu_walk *w = *walk;
 
-	return w->n_frames >= CHAIN_MAX_FRAMES || !perl_step(w, &w->python);
+	return script_is_full(w) || script_ends(w, perl_step(w, &w->python));
 }
 
 /* The subs that one call of Perl's loop executes; PL_thr_key is at KEY. */
@@ -231,9 +243,7 @@ static int ruby_frame(__u32 i, struct cpu_walk **walk)
 {
 	struct cpu_walk *w = *walk;
 
-	if (w->n_frames + w->n_kept >= CHAIN_MAX_FRAMES)
-		return 1;
-	return !ruby_step(w, &w->python) && (!w->python.is_rest || !w->python.frame);
+	return script_is_full(w) || script_ends(w, ruby_step(w, &w->python));
 }
 
 /* The methods and blocks that one call of Ruby's loop executes; its threads are found by ANCHOR,
@@ -243,24 +253,10 @@ __noinline int ruby_frames(struct cpu_walk *w, __u64 anchor, __u64 symbols)
 	if (!w)
 		return 0;
 	if (w->python.anchor != anchor)
-		ruby_begin(w, &w->python, RUBY_LAYOUT(w->python.interpreter), anchor, symbols);
+		ruby_begin(w, anchor, symbols);
 	bpf_loop(SCRIPT_MOST_STEPS, ruby_frame, &w, 0);
 	if (w->python.failed)
 		put_mark(w, w->python.failed + SCRIPT_RUBY);
-	return 0;
-}
-
-/* bpf_loop: one frame or context more, whichever loop executes it. */
-static int rest_frame(__u32 i, struct cpu_walk **walk)
-{
-	struct cpu_walk *w = *walk;
-
-	if (w->n_frames + w->n_kept >= CHAIN_MAX_FRAMES || !w->python.frame)
-		return 1;
-	if (INTERPRETER_IS_PHP(w->python.interpreter))
-		php_step(w, &w->python);
-	else
-		perl_step(w, &w->python);
 	return 0;
 }
 
@@ -269,20 +265,17 @@ static int rest_frame(__u32 i, struct cpu_walk **walk)
  * fails. */
 __noinline int script_rest(struct cpu_walk *w)
 {
-	if (!w || w->n_frames + w->n_kept >= CHAIN_MAX_FRAMES)
+	if (!w || script_is_full(w))
 		return 0;
-	if (INTERPRETER_IS_RUBY(w->python.interpreter)) {
-		w->python.is_rest = 1;
+	w->python.is_rest = 1;
+	if (INTERPRETER_IS_RUBY(w->python.interpreter))
 		ruby_frames(w, w->python.anchor, w->python.symbols);
-	} else if (w->python.interpreter < INTERPRETER_PHP_FIRST) {
+	else if (INTERPRETER_IS_PHP(w->python.interpreter))
+		php_frames(w, w->python.anchor);
+	else if (INTERPRETER_IS_PERL(w->python.interpreter))
+		perl_frames(w, w->python.anchor);
+	else
 		put_mark(w, SCRIPT_UNMATCHED);
-	} else {
-		bpf_loop(SCRIPT_MOST_STEPS, rest_frame, &w, 0);
-		if (w->python.failed)
-			put_mark(w, w->python.failed + (INTERPRETER_IS_PHP(w->python.interpreter)
-								? SCRIPT_PHP
-								: SCRIPT_PERL));
-	}
 	w->python.frame = 1; /* such a walk is not kept */
 	return 0;
 }
@@ -339,14 +332,45 @@ static __always_inline bool walk_leaves_made(struct cpu_walk *w, struct walk *wa
 	return made_code_leave(w);
 }
 
+/* The functions that one call of CPython's loop executes; its _PyRuntime is at RUNTIME. */
+__noinline int python_frames(struct cpu_walk *w, __u64 runtime)
+{
+	const struct python_layout *l;
+	struct python_walk *p;
+	__u32 n_frames, n_scripts;
+	__u64 frame;
+
+	if (!w)
+		return 0;
+	p = &w->python;
+	l = PYTHON_LAYOUT(p->interpreter);
+	if (p->anchor != runtime)
+		python_begin(w, p, l, runtime);
+	frame = p->frame;
+	n_frames = w->n_frames;
+	n_scripts = w->n_scripts;
+	if (python_enter(p, l, w->walk.loop_sp, w->walk.sp))
+		bpf_loop(CHAIN_MAX_FRAMES, python_frame, &w, 0);
+	if (p->failed) {
+		put_mark(w, p->failed);
+	} else if (!p->is_closed && w->n_frames < CHAIN_MAX_FRAMES) {
+		w->n_frames = n_frames;
+		w->n_scripts = n_scripts;
+		p->frame = p->is_inner ? frame : 0;
+		if (!p->is_inner) /* only the innermost may be in its prologue */
+			put_mark(w, SCRIPT_UNMATCHED);
+	}
+	p->is_inner = 0;
+	return 0;
+}
+
 /* The interpreted frames of the loop in w->walk.loop. */
 __noinline int script_frames(struct cpu_walk *w)
 {
-	const struct python_layout *l;
 	const struct unwind_image *image;
 	struct python_walk *p;
-	__u64 runtime, frame;
-	__u32 number, n_frames, n_scripts;
+	__u64 runtime;
+	__u32 number;
 
 	if (!w)
 		return 0;
@@ -373,25 +397,7 @@ __noinline int script_frames(struct cpu_walk *w)
 					   : 0);
 	if (p->interpreter == INTERPRETER_NONE || p->interpreter >= INTERPRETER_V8_FIRST)
 		return 0;
-	l = PYTHON_LAYOUT(p->interpreter);
-	if (p->anchor != runtime)
-		python_begin(w, p, l, runtime);
-	frame = p->frame;
-	n_frames = w->n_frames;
-	n_scripts = w->n_scripts;
-	if (python_enter(p, l, w->walk.loop_sp, w->walk.sp))
-		bpf_loop(CHAIN_MAX_FRAMES, python_frame, &w, 0);
-	if (p->failed) {
-		put_mark(w, p->failed);
-	} else if (!p->is_closed && w->n_frames < CHAIN_MAX_FRAMES) {
-		w->n_frames = n_frames;
-		w->n_scripts = n_scripts;
-		p->frame = p->is_inner ? frame : 0;
-		if (!p->is_inner) /* only the innermost may be in its prologue */
-			put_mark(w, SCRIPT_UNMATCHED);
-	}
-	p->is_inner = 0;
-	return 0;
+	return python_frames(w, runtime);
 }
 
 /* --- V8 --- */
@@ -406,11 +412,6 @@ static __always_inline __u64 v8_stack_word(struct cpu_walk *w, __u64 avma)
 static __always_inline struct v8_walk *v8_of(struct cpu_walk *w)
 {
 	return &w->v8;
-}
-
-static __always_inline struct python_walk *v8_python_of(struct cpu_walk *w)
-{
-	return &w->python;
 }
 
 static __always_inline struct v8_inlined *v8_inlined_of(struct cpu_walk *w, __u64 key)

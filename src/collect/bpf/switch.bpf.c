@@ -152,7 +152,7 @@ static __always_inline bool claim_sums(struct thread_times *t, struct switch_tol
 }
 
 /* Logs what was not told of T's sums. */
-static __always_inline void log_sums(struct thread_times *t)
+static __noinline void log_sums(struct thread_times *t)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct switch_cpu *log = bpf_map_lookup_elem(&switch_cpus, &cpu);
@@ -349,7 +349,7 @@ static __always_inline void log_waker(struct thread_times *t, struct switch_cpu 
 }
 
 /* Logs T's block, which took t->block_ns. */
-static __always_inline void log_block(struct thread_times *t, __u64 leaf, __u64 chain)
+static __noinline void log_block(struct thread_times *t, __u64 leaf, __u64 chain)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct switch_cpu *log = bpf_map_lookup_elem(&switch_cpus, &cpu);
@@ -438,7 +438,7 @@ static __always_inline bool may_walk(struct switch_cpu *log, const struct thread
 #endif
 
 /* Tells apart where in its own code thread P blocks. */
-static __always_inline __u32 block_site(struct task_struct *p)
+static __noinline __u32 block_site(struct task_struct *p)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(p);
 	__u64 h = mix(BPF_CORE_READ(regs, sp), BPF_CORE_READ(regs, USER_IP));

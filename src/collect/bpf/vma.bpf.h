@@ -99,12 +99,15 @@ static __always_inline __u64 vma_find(struct vma_node *node, __u64 mm, __u64 avm
 }
 
 /* Reads into V what the process with the mm_struct at MM has mapped at AVMA; false: nothing. */
-static __noinline bool vma_read(struct vma *v, struct vma_node *node, __u64 mm, __u64 avma)
+__noinline int vma_read(struct vma *v, struct vma_node *node, __u64 mm, __u64 avma)
 {
-	struct vm_area_struct *a = (struct vm_area_struct *)vma_find(node, mm, avma);
+	struct vm_area_struct *a;
 	struct file *file;
 	struct inode *inode;
 
+	if (!v)
+		return false;
+	a = (struct vm_area_struct *)vma_find(node, mm, avma);
 	if (!a)
 		return false;
 	v->start = BPF_CORE_READ(a, vm_start);

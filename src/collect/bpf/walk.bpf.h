@@ -217,10 +217,13 @@ static __always_inline __u64 mix(__u64 h, __u64 v)
 
 /* --- The stack --- */
 
-static __noinline bool window_move(struct cpu_walk *w, __u64 avma)
+/* Not static, as others here: it is verified once instead of for each way that leads here. */
+__noinline int window_move(struct cpu_walk *w, __u64 avma)
 {
 	__u64 at = avma - WINDOW_BEHIND, n;
 
+	if (!w)
+		return false;
 	w->window_at = at;
 	w->window_bytes = WINDOW_BYTES;
 	if (!bpf_probe_read_user(w->window, WINDOW_BYTES, (void *)at))
@@ -443,11 +446,14 @@ static __noinline bool region_get(struct cpu_walk *w, __u64 avma, struct walk_re
 	return true;
 }
 
-static __noinline bool walk_region(struct cpu_walk *w, __u64 avma, struct walk_region *ret)
+__noinline int region_known(struct cpu_walk *w, __u64 avma, struct walk_region *ret)
 {
-	struct last_walk *last = &w->last[BELOW(w->last_at, LAST_WALKS)];
+	struct last_walk *last;
 	__u32 at;
 
+	if (!w || !ret)
+		return false;
+	last = &w->last[BELOW(w->last_at, LAST_WALKS)];
 	for (int i = 0; i < LAST_REGIONS; i++) {
 		const __u64 start = last->regions[i].start, len_image = last->regions[i].len_image;
 
@@ -468,6 +474,11 @@ static __noinline bool walk_region(struct cpu_walk *w, __u64 avma, struct walk_r
 	last->regions[at].len_image = ((ret->end - ret->start) & FRAME_OFF_MASK) | (__u64)ret->image
 											   << 48;
 	return true;
+}
+
+static __always_inline bool walk_region(struct cpu_walk *w, __u64 avma, struct walk_region *ret)
+{
+	return region_known(w, avma, ret);
 }
 
 /* An image's table was evicted: it is wanted back. */
