@@ -248,45 +248,6 @@ static bool waits_for_symbols(const struct sampling *s, size_t number)
 	       !(number < s->saved_files.n && s->saved_files.v[number]);
 }
 
-/* Saves the symbols of files as far as they are read; returns of how many they are not yet. */
-static size_t save_files(struct sampling *s, struct symbol_sources *symbols)
-{
-	const struct images *images = collector_images(s->collector);
-	size_t n_late = 0;
-
-	vec_each (c, &images->codes) {
-		const size_t number = (size_t)(c - images->codes.v);
-
-		if (!waits_for_symbols(s, number))
-			continue;
-		if (!readers_live())
-			image_symbols_save(symbols, &s->profile.images.v[c->image], c->fd, NULL);
-		else if (save_by_reader(s, symbols, c) == -EAGAIN) {
-			n_late++;
-			continue;
-		}
-		*is_saved(&s->saved_files, number) = true;
-	}
-	return n_late;
-}
-
-/* Symbols come first, for they tell where procedures are. */
-static size_t save_all(struct sampling *s, struct symbol_sources *symbols)
-{
-	const struct images *images = collector_images(s->collector);
-	size_t n_late = save_files(s, symbols);
-
-	if (!images->codes.n || s->names_only)
-		return n_late;
-	is_saved(&s->saved_files, images->codes.n - 1);
-	return n_late +
-	       keep_code(&s->kept, &s->profile, images, s->saved_files.v, symbols->cache_dir);
-}
-
-/* What cannot be asked yet is asked again after so long: its file system is slow, or its child
- * lacked CPU time. */
-#define ASK_AGAIN_NS (uint64_t)500000000
-
 /* Names are kept while this part of the file system is free, and this many bytes: the last ones are
  * for samples, and for what else the machine does.  Users make programs with as many names as they
  * like, and new ones each second: no file that they write may fill a disk of root's. */
@@ -320,6 +281,47 @@ static bool has_room(struct sampling *s, const char *images_dir)
 	return has;
 }
 
+/* Saves the symbols of files as far as they are read; returns of how many they are not yet. */
+static size_t save_files(struct sampling *s, struct symbol_sources *symbols)
+{
+	const struct images *images = collector_images(s->collector);
+	size_t n_late = 0;
+
+	vec_each (c, &images->codes) {
+		const size_t number = (size_t)(c - images->codes.v);
+
+		if (!waits_for_symbols(s, number))
+			continue;
+		if (!has_room(s, symbols->cache_dir))
+			break;
+		if (!readers_live())
+			image_symbols_save(symbols, &s->profile.images.v[c->image], c->fd, NULL);
+		else if (save_by_reader(s, symbols, c) == -EAGAIN) {
+			n_late++;
+			continue;
+		}
+		*is_saved(&s->saved_files, number) = true;
+	}
+	return n_late;
+}
+
+/* Symbols come first, for they tell where procedures are. */
+static size_t save_all(struct sampling *s, struct symbol_sources *symbols)
+{
+	const struct images *images = collector_images(s->collector);
+	size_t n_late = save_files(s, symbols);
+
+	if (!images->codes.n || s->names_only)
+		return n_late;
+	is_saved(&s->saved_files, images->codes.n - 1);
+	return n_late +
+	       keep_code(&s->kept, &s->profile, images, s->saved_files.v, symbols->cache_dir);
+}
+
+/* What cannot be asked yet is asked again after so long: its file system is slow, or its child
+ * lacked CPU time. */
+#define ASK_AGAIN_NS (uint64_t)500000000
+
 /* An answer may come while save_all asks about other files, after its own file's turn.  N_CAME
  * tells; nothing else would end the wait for it. */
 size_t sampling_save_symbols(struct sampling *s, const char *images_dir, uint64_t wait_ns)
@@ -339,6 +341,7 @@ size_t sampling_save_symbols(struct sampling *s, const char *images_dir, uint64_
 			save_vdso(s, &symbols, c);
 	vec_each (i, &s->profile.images)
 		if ((i->kind == IMAGE_KERNEL || i->kind == IMAGE_MODULE || i->kind == IMAGE_BPF) &&
+		    has_room(s, images_dir) &&
 		    take_turn(&s->saved, (size_t)(i - s->profile.images.v)))
 			image_symbols_save(&symbols, i, -1, NULL);
 	generated_save(&s->generated, collector_procs(s->collector), &symbols);

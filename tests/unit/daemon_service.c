@@ -30,13 +30,14 @@ static int fault_hook(enum file_op op, size_t n)
 }
 
 /* What file systems say of their room, when it is not 0. */
-static uint64_t fake_total, fake_free;
+static uint64_t fake_total, fake_free, fake_less; /* with each question */
 
 int fstatvfs(int fd, struct statvfs *ret)
 {
 	*ret = (struct statvfs){.f_frsize = 1};
 	ret->f_blocks = fake_total ? fake_total : (uint64_t)1 << 40;
 	ret->f_bavail = fake_total ? fake_free : (uint64_t)1 << 40;
+	fake_free -= fake_less < fake_free ? fake_less : fake_free;
 	return fd < 0 ? -1 : 0;
 }
 
@@ -325,8 +326,10 @@ TEST(names_do_not_fill_a_disk)
 	static const struct {
 		uint64_t total_mib, free_mib;
 		bool kept;
-	} disks[] = {{64, 31, false},	 {64, 33, true},	 {10000, 490, false},
-		     {10000, 510, true}, {1000000, 1020, false}, {1000000, 1030, true}};
+		uint64_t less_mib; /* it fills while names are written */
+	} disks[] = {{64, 31, false},	    {64, 33, true},	    {10000, 490, false},
+		     {10000, 510, true},    {1000000, 1020, false}, {1000000, 1030, true},
+		     {10000, 510, false, 9}};
 	struct err err;
 
 	if (geteuid() != 0)
@@ -337,6 +340,7 @@ TEST(names_do_not_fill_a_disk)
 
 		fake_total = disks[i].total_mib << 20;
 		fake_free = disks[i].free_mib << 20;
+		fake_less = disks[i].less_mib << 20;
 		n_no_room = 0;
 		set_up(&opts, &t);
 		REQUIRE(service_start(&opts, &v, &err) >= 0);
