@@ -26,8 +26,10 @@ static void expect_frames(struct heap *h, const struct python_frames *f, const c
 	for (uint32_t i = 0; i < f->n; i++) {
 		const place_id place = scripts_place(&h->scripts, &h->p, f->frames[i]);
 		const struct script *s = profile_find_script(&h->p, place);
+		const struct place *pl = &h->p.places.v[place];
 		char *more = xasprintf("%s%s %s:%u\n", text, profile_str(&h->p, s->name),
-				       h->p.images.v[h->p.places.v[place].image].path, s->line);
+				       h->p.images.v[pl->image].path,
+				       pl->svma & SCRIPT_LINE_UNKNOWN ? 0 : s->line);
 
 		free(text);
 		text = more;

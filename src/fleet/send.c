@@ -243,7 +243,7 @@ static int send_place(struct fleet_sender *f, place_id id, uint64_t version, str
 	put_number(f, PLACE_END, proc.end);
 	put_text(f, PLACE_NAME, proc.name);
 	put_number(f, PLACE_FLAGS, proc.flags);
-	put_number(f, PLACE_LINE, script ? script->line : 0);
+	put_number(f, PLACE_LINE, script && !(pl->svma & SCRIPT_LINE_UNKNOWN) ? script->line : 0);
 	put_text(f, PLACE_LANGUAGE, script ? profile_str(p, script->language) : "");
 	put_number(f, PLACE_VERSION, version);
 	return end_row(f, err);

@@ -138,7 +138,7 @@ struct script {
 	place_id place;
 	string_id language; /* "python", "javascript" */
 	string_id name;	    /* of the function, qualified: "Shape.area.<locals>.inner" */
-	uint32_t line;	    /* from 1; 0: not known */
+	uint32_t line;	    /* from 1, or the function's first (script.h); 0: not known */
 };
 
 /* Jumps from one place to another by processes of one owner, out of sampled branch stacks.

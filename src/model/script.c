@@ -71,6 +71,6 @@ place_id profile_intern_script(struct profile *p, image_id image, uint64_t start
 				   &(struct script){.place = place,
 						    .language = profile_intern_str(p, f->language),
 						    .name = profile_intern_str(p, f->name),
-						    .line = known ? line : 0});
+						    .line = known ? line : f->first_line});
 	return place;
 }

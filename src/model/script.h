@@ -32,7 +32,8 @@ uint64_t script_svma(const char *name, uint32_t first_line);
 /* The image of F's file. */
 image_id profile_intern_script_image(struct profile *p, const struct script_function *f);
 
-/* The place of LINE (0: not known) of F, which is in IMAGE and begins at svma START. */
+/* The place of LINE (0: not known) of F, which is in IMAGE and begins at svma START.  Where it is
+ * not known, the first line stands in its struct script. */
 place_id profile_intern_script(struct profile *p, image_id image, uint64_t start,
 			       const struct script_function *f, uint32_t line);
 

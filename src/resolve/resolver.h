@@ -57,10 +57,14 @@ struct flow;
 struct resolver *resolver_new(const struct resolver_opts *opts);
 void resolver_free(struct resolver *r);
 
-/* Says what SVMA of script IM means: LINE (0: not known) of the function called NAME.  For whoever
- * has loaded a recording, before the first question about IM. */
+/* Says what SVMA of script IM means: LINE (0: not known) of the function called NAME, or its first
+ * line, as struct script has it.  For whoever has loaded a recording, before the first question
+ * about IM. */
 void resolver_add_script(struct resolver *r, const struct image *im, uint64_t svma,
 			 const char *name, uint32_t line);
+
+/* The line in which the function at SVMA of script IM begins; 0: not known. */
+uint32_t resolver_script_first_line(struct resolver *r, const struct image *im, uint64_t svma);
 
 /* Finds the symbols of IM; a second call returns at once.  Never fails: see `status`.  The result
  * lives as long as the resolver. */

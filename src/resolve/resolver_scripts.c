@@ -40,7 +40,7 @@ void resolver_settle_scripts(struct resolver_entry *e)
 	e->result.status = RESOLVE_OK;
 }
 
-uint32_t resolver_script_line(const struct resolver_entry *e, uint64_t svma)
+static uint32_t script_line_of(const struct resolver_entry *e, uint64_t svma)
 {
 	const struct script_line key = {.svma = svma};
 	const struct script_line *found =
@@ -48,4 +48,17 @@ uint32_t resolver_script_line(const struct resolver_entry *e, uint64_t svma)
 			     : NULL;
 
 	return found ? found->line : 0;
+}
+
+uint32_t resolver_script_line(const struct resolver_entry *e, uint64_t svma)
+{
+	return svma & SCRIPT_LINE_UNKNOWN ? 0 : script_line_of(e, svma);
+}
+
+uint32_t resolver_script_first_line(struct resolver *r, const struct image *im, uint64_t svma)
+{
+	const uint32_t line = script_line_of(resolver_entry_get(r, im), svma);
+	const uint32_t behind = svma & (SCRIPT_LINE_UNKNOWN - 1);
+
+	return svma & SCRIPT_LINE_UNKNOWN ? line : line < behind ? 0 : line - behind;
 }

@@ -118,6 +118,18 @@ static void v8_each_byte(struct python_env *env, __u32 n_bytes)
 		;
 }
 
+static void v8_each_place(struct python_env *env, __u32 n_bytes)
+{
+	for (__u32 i = 0; i < n_bytes && v8_place(env, i); i++)
+		;
+}
+
+static void v8_each_bytecode(struct python_env *env, __u32 n)
+{
+	for (__u32 i = 0; i < n && v8_bytecode(env); i++)
+		;
+}
+
 static void v8_each_begin(struct python_env *env)
 {
 	for (__u32 i = 0; i < V8_SEARCH_STEPS && !v8_begins(env, i); i++)

@@ -71,7 +71,8 @@ SCRIPT_PART int v8_string(SCRIPT_ENV *env, __u64 string)
 		    !script_read(env, string - 1, v->words, 4 * 8, V8_SCRIPT_WORDS * 8))
 			return 0;
 		type = v8_map_type(env, v->words[0]);
-		if (type >= V8_FIRST_NO_STRING)
+		if (type >= (V8_LAYOUT(v->interpreter)->is_old ? V8_FIRST_NO_STRING / 2
+							       : V8_FIRST_NO_STRING))
 			return 0;
 		length = v->words[1] >> 32;
 		n = i && n < length ? n : length;
@@ -270,6 +271,7 @@ SCRIPT_PART int v8_function(SCRIPT_ENV *env)
 		v->shared_map = v->words[0];
 	if (!v->shared_map || v->words[0] != v->shared_map)
 		return 0;
+	v->unoptimised = v->words[V8_SHARED_DATA / 8];
 	name = v->words[l->name / 8 & 7];
 	number = script_mix(script_mix(v->key, v->shared), name);
 	number = script_mix(script_mix(number, v->words[(l->cookie / 8) & 7]),
@@ -284,15 +286,13 @@ SCRIPT_PART int v8_function(SCRIPT_ENV *env)
 	return 1;
 }
 
-/* Puts the function that the frame with frame pointer FP executes, with those that were inlined
- * there; false when it executes none of a script, or none that is known. */
-SCRIPT_STEP bool v8_frame(SCRIPT_ENV *env, __u64 fp)
+/* As v8_frame, of which FUNCTION is the word at FP - 16. */
+SCRIPT_STEP bool v8_put(SCRIPT_ENV *env, __u64 fp, __u64 function)
 {
 	struct v8_walk *v = v8_of(env);
 	const struct v8_layout *l = V8_LAYOUT(v->interpreter);
-	const __u64 function = v8_stack_word(env, fp - 16), context = v8_stack_word(env, fp - 8);
 
-	if (!v8_is_object(function) || !v8_is_object(context) ||
+	if (!v8_is_object(function) ||
 	    !script_read(env, function - 1, v->words, V8_FUNCTION_WORDS * 8, V8_SCRIPT_WORDS * 8))
 		return false;
 	v->shared = v->words[l->shared / 8 & 7];
@@ -300,9 +300,21 @@ SCRIPT_STEP bool v8_frame(SCRIPT_ENV *env, __u64 fp)
 	if (!v8_function(env))
 		return false;
 	v->own = v->number;
-	if (v->is_exact || !v8_put_inlined(env))
+	if (!v8_put_interpreted(env, fp) && !v8_put_inlined(env))
 		script_put(env, FRAME_SCRIPT(v->own, SCRIPT_NO_OFF));
 	return true;
+}
+
+/* Puts the function that the frame with frame pointer FP executes, with those that were inlined
+ * there; false when it executes none of a script, or none that is known. */
+SCRIPT_STEP bool v8_frame(SCRIPT_ENV *env, __u64 fp)
+{
+	struct v8_walk *v = v8_of(env);
+	const __u64 function = v8_stack_word(env, fp - 16), context = v8_stack_word(env, fp - 8);
+	const bool is_put = v8_is_object(context) && v8_put(env, fp, function);
+
+	v->is_handler = v->is_exact && !v8_is_object(context);
+	return is_put;
 }
 
 #endif

@@ -4,8 +4,8 @@
  *
  * A Code object leads to a table of positions, by ascending offset in the code.  It is pairs of
  * numbers in bytes of 7 bits, the lowest first, the sign in the lowest bit.  The first of a pair is
- * added to the offset; N is written as -1 - N where no statement begins.  The second is added to
- * the position:
+ * added to the offset, which begins as -1; N is written as -1 - N where no statement begins.  The
+ * second is added to the position:
  *
  *     bits 1-30   1 + the character in the script
  *     bits 31-46  1 + the number of the inlined function that it is in; 0: the code's own
@@ -45,10 +45,13 @@
 /* Provided by the includer: the entry for KEY; v8_byte() for each byte of the table, and
  * v8_inlined(), until they return 0. */
 static struct v8_inlined *v8_inlined_of(SCRIPT_ENV *env, __u64 key);
+static __u64 script_register(SCRIPT_ENV *env, __u32 number); /* when the thread was interrupted */
 static __u64 script_told_key(SCRIPT_ENV *env, __u64 key);
 static void v8_each_byte(SCRIPT_ENV *env, __u32 n_bytes);
 static void v8_each_inlined(SCRIPT_ENV *env);
-static void v8_each_begin(SCRIPT_ENV *env); /* v8_begins(), until that returns 1 */
+static void v8_each_place(SCRIPT_ENV *env, __u32 n_bytes); /* v8_place(), until that returns 0 */
+static void v8_each_bytecode(SCRIPT_ENV *env, __u32 n);	   /* v8_bytecode(), likewise */
+static void v8_each_begin(SCRIPT_ENV *env);		   /* v8_begins(), until that returns 1 */
 
 /* Puts the number of the function whose SharedFunctionInfo is v->shared into v->number, and tells
  * of it once; 0: it is none. */
@@ -59,13 +62,14 @@ SCRIPT_PART int v8_function(SCRIPT_ENV *env);
 #define V8_DATA_NUMBER	  6
 #define V8_DATA_POSITIONS 8
 
-/* Finds what v->code, at v->pc, leads to; 0: it is no optimised code, or does not hold v->pc. */
+/* Finds what v->code, at v->pc, leads to; 0: it is neither baseline nor optimised code, or does not
+ * hold v->pc. */
 SCRIPT_PART int v8_open_code(SCRIPT_ENV *env)
 {
 	const struct v8_layout *l;
 	struct v8_walk *v;
 	__u64 start;
-	__u32 size;
+	__u32 size, type;
 
 	if (!env)
 		return 0;
@@ -81,8 +85,14 @@ SCRIPT_PART int v8_open_code(SCRIPT_ENV *env)
 	size = (__u32)(v->words[l->size / 8 & 7] >> 8 * (l->size & 4));
 	v->off = (__u32)(v->pc - start);
 	v->safepoints = start + size + 4 * (l->is_new & 1);
-	if (v->pc - start >= size || !v8_is_object(v->data) || !v8_is_object(v->table) ||
-	    v8_map_type(env, v8_object_word(env, v->data, 0)) != l->data_type ||
+	if (v->pc - start >= size || !v8_is_object(v->data) || !v8_is_object(v->table))
+		return 0;
+	type = v8_map_type(env, v8_object_word(env, v->data, 0));
+	v->code_number = v->data;
+	v->is_baseline = type == l->bytes_type;
+	if (v->is_baseline)
+		return 1;
+	if (type != l->data_type ||
 	    !script_read(env, v->data - 1 + 8, v->words, V8_DATA_WORDS * 8, V8_DATA_WORDS * 8))
 		return 0;
 	v->literals = v->words[V8_DATA_LITERALS + (l->is_new & 1)];
@@ -118,7 +128,8 @@ SCRIPT_STEP int v8_begins(SCRIPT_ENV *env, __u32 i)
 	return 1;
 }
 
-/* Finds the code that v->pc is in: the function's, else the one that lies there; 0: neither. */
+/* Finds the code that v->pc is in: the function's, else the one that lies there; 0: neither.  Of
+ * optimised code that was interrupted nothing is told. */
 SCRIPT_PART int v8_find_code(SCRIPT_ENV *env)
 {
 	struct v8_walk *v;
@@ -126,7 +137,12 @@ SCRIPT_PART int v8_find_code(SCRIPT_ENV *env)
 	if (!env)
 		return 0;
 	v = v8_of(env);
+	v->code = v->unoptimised;
+	if (v8_open_code(env))
+		return 1;
 	v->code = v->own_code;
+	if (v->is_exact)
+		return 0;
 	if (v8_open_code(env))
 		return 1;
 	v->code = 0;
@@ -197,7 +213,7 @@ SCRIPT_STEP int v8_byte(SCRIPT_ENV *env, __u32 i)
 	v->is_second = !v->is_second;
 	if (v->is_second) {
 		v->at += n < 0 ? -1 - n : n;
-		return v->at < v->off;
+		return (__s64)v->at < (__s64)v->off;
 	}
 	v->position += (__u64)n;
 	v->n_found++;
@@ -214,7 +230,8 @@ SCRIPT_PART int v8_find_position(SCRIPT_ENV *env)
 		return 0;
 	v = v8_of(env);
 	n = v8_object_word(env, v->table, 8) >> 32;
-	v->part = v->position = v->at = 0;
+	v->part = v->position = 0;
+	v->at = -1ull; /* kFunctionEntryBytecodeOffset, which the first one may be */
 	v->shift = v->is_second = v->n_found = 0;
 	if (!n || n > SCRIPT_LINE_BYTES ||
 	    !script_read(env, v->table - 1 + 16, script_walk(env)->record.lines, (__u32)n,
@@ -231,6 +248,8 @@ SCRIPT_STEP __u32 v8_off(__u64 position)
 
 	return at < SCRIPT_NO_OFF ? at : SCRIPT_NO_OFF;
 }
+
+#include "unwind/v8_bytes.h"
 
 /* Adds the function that v->position is in to the entry of v->inlined, and puts the position that
  * it was called from into v->position; 0: it is the code's own, or not known. */
@@ -277,25 +296,48 @@ SCRIPT_STEP bool v8_recall(SCRIPT_ENV *env, struct v8_walk *v, const struct v8_i
 	return v8_open_code(env) && v->code_number == e->number;
 }
 
-/* Puts the functions that optimised code executes at the call that returns to v->pc.  The frame's
- * own is v->own.  0: they are not known. */
+/* Puts what the code found at v->pc executes into the entry E. */
+SCRIPT_STEP void v8_enter_code(SCRIPT_ENV *env, struct v8_walk *v, struct v8_inlined *e)
+{
+	v->is_whole = 0;
+	if (v->is_baseline) {
+		v->off += v->is_exact; /* a place ends behind the call */
+		if (v8_find_bytecode(env))
+			v8_enter_bytecode(env, v, e);
+		return;
+	}
+	if (v8_is_call(env) && v8_find_position(env))
+		v8_each_inlined(env);
+	if (!v->is_whole) /* remembered as not known */
+		e->n = 0;
+}
+
+/* Puts the functions that baseline or optimised code executes at the call that returns to v->pc,
+ * and baseline code at v->pc itself.  The frame's own is v->own.  0: they are not known. */
 SCRIPT_STEP int v8_put_inlined(SCRIPT_ENV *env)
 {
 	struct v8_inlined *e;
 	struct v8_walk *v;
+	int is_found;
 
 	v = v8_of(env);
-	v->inlined = script_mix(script_mix(script_told_key(env, v->key), v->pc), v->own);
+	if (v->is_exact && !v->may_search) { /* a builtin without a frame: its caller's */
+		v->pc = v8_stack_word(env, v->sp);
+		v->is_exact = 0;
+	}
+	v->inlined = script_mix(
+		script_mix(script_told_key(env, v->key), v->pc + ((__u64)v->is_exact << 63)),
+		v->own);
 	e = v8_inlined_of(env, v->inlined);
 	if (!v8_recall(env, v, e)) {
 		if (v->n_steps >= V8_MOST_STEPS)
 			return 0;
+		is_found = v8_find_code(env);
+		if (v->is_exact && !is_found) /* nothing is known where no call returns to */
+			return 0;
 		e->key = e->n = 0;
-		v->is_whole = 0;
-		if (v8_find_code(env) && v8_is_call(env) && v8_find_position(env))
-			v8_each_inlined(env);
-		if (!v->is_whole) /* remembered as not known */
-			e->n = 0;
+		if (is_found)
+			v8_enter_code(env, v, e);
 		e->code = v->code;
 		e->number = v->code_number;
 		e->own_code = v->own_code;

@@ -32,6 +32,9 @@ struct v8_layout {
 	/* DeoptimizationData has one more word before its literals, and a table of safepoints one
 	 * more number before its length. */
 	__u8 is_new;
+	__u8 lines;	  /* of a BytecodeArray: its table of positions */
+	__u8 bytecodes;	  /* of a BytecodeArray: the first one */
+	__u16 bytes_type; /* BytecodeArray */
 };
 
 /* Whether the frame with frame pointer FP, 0 for none, has what v8.h reads below it: the code's
@@ -42,19 +45,21 @@ struct v8_layout {
 #define V8_N_LAYOUTS 8 /* a power of two */
 
 static const struct v8_layout v8_layouts[V8_N_LAYOUTS] = {
-	[INTERPRETER_V8_9_4 - INTERPRETER_V8_FIRST] = {1059, 179, 178, 162, 119, 24, 16, 32, 40, 3,
-						       0, 48, 16, 24, 96, 40, 1, 1},
-	[INTERPRETER_V8_10_2 - INTERPRETER_V8_FIRST] = {2065, 257, 256, 240, 179, 24, 16, 32, 40, 3,
-							0, 48, 16, 24, 128, 40, 1, 0},
-	[INTERPRETER_V8_11_3 - INTERPRETER_V8_FIRST] = {2066, 262, 261, 245, 175, 24, 16,
-							32,   40,  3,	0,   48,  16, 24,
-							40,   56,  0,	0,   16,  0},
-	[INTERPRETER_V8_12_4 - INTERPRETER_V8_FIRST] = {2066, 274, 272, 206, 213, 32, 16,
-							32,   40,  3,	0,   24,  8,  16,
-							40,   52,  0,	0,   32,  0},
-	[INTERPRETER_V8_13_6 - INTERPRETER_V8_FIRST] = {2065, 282, 280, 187, 193, 32, 24,
-							40,   48,  5,	3,   0,	  8,  16,
-							40,   56,  0,	0,   32,  1},
+	[INTERPRETER_V8_9_4 - INTERPRETER_V8_FIRST] = {1059, 179, 178, 162, 119, 24, 16, 32,
+						       40,   3,	  0,   48,  16,	 24, 96, 40,
+						       1,    1,	  0,   0,   32,	 54, 133},
+	[INTERPRETER_V8_10_2 - INTERPRETER_V8_FIRST] = {2065, 257, 256, 240, 179, 24, 16,  32,
+							40,   3,   0,	48,  16,  24, 128, 40,
+							1,    0,   0,	0,   32,  56, 195},
+	[INTERPRETER_V8_11_3 - INTERPRETER_V8_FIRST] = {2066, 262, 261, 245, 175, 24, 16, 32,
+							40,   3,   0,	48,  16,  24, 40, 56,
+							0,    0,   16,	0,   32,  54, 191},
+	[INTERPRETER_V8_12_4 - INTERPRETER_V8_FIRST] = {2066, 274, 272, 206, 213, 32, 16, 32,
+							40,   3,   0,	24,  8,	  16, 40, 52,
+							0,    0,   32,	0,   24,  64, 205},
+	[INTERPRETER_V8_13_6 - INTERPRETER_V8_FIRST] = {2065, 282, 280, 187, 193, 32, 24, 40,
+							48,   5,   3,	0,   8,	  16, 40, 56,
+							0,    0,   32,	1,   24,  64, 186},
 };
 
 #define V8_LAYOUT(interpreter)                                                                     \
@@ -62,6 +67,7 @@ static const struct v8_layout v8_layouts[V8_N_LAYOUTS] = {
 
 /* Offsets and numbers that all these versions share. */
 #define V8_MAP_TYPE	    12 /* of a map: u16 */
+#define V8_SHARED_DATA	    8  /* of a SharedFunctionInfo */
 #define V8_SCRIPT_SOURCE    8
 #define V8_SCRIPT_NAME	    16
 #define V8_SCRIPT_ID	    64
@@ -131,15 +137,19 @@ struct v8_walk {
 	__u64 shared;	   /* a SharedFunctionInfo */
 	__u64 number, own; /* of SHARED's function, of the frame's */
 	__u64 own_code;	   /* the function's code; 0: not told */
+	__u64 unoptimised; /* of SHARED: its baseline code, or its bytecodes */
+	__u64 sp;	   /* of the frame */
 	__u64 code;	   /* what runs, and what it points to: */
 	__u64 data, table, safepoints, literals, positions, code_number;
 	__u64 inlined;		  /* the entry's key */
 	__u64 part, position, at; /* of the table of positions, as far as it is read */
 	__u32 shift, is_second, n_found, off;
-	__u32 is_whole;	  /* the entry was read to its end */
-	__u32 may_search; /* the frame's code lies in no file */
-	__u32 n_steps;	  /* V8_MOST_STEPS: of all frames */
-	__u32 spare;
+	__u32 is_whole;	   /* the entry was read to its end */
+	__u32 may_search;  /* the frame's code lies in no file */
+	__u32 n_steps;	   /* V8_MOST_STEPS: of all frames */
+	__u32 is_handler;  /* the frame called last was interrupted in a builtin */
+	__u32 is_baseline; /* DATA are the bytecodes that CODE was made of, TABLE their places */
+	__u32 n_codes, cursor; /* bytes of bytecodes, and of those passed */
 };
 
 #endif

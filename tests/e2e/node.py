@@ -23,8 +23,12 @@ def inlined_functions():
     node_graph.inlined_functions(installed())
 
 
+def unoptimised_lines():
+    node_graph.unoptimised_lines(installed())
+
+
 def workers():
     node_graph.workers(installed())
 
 
-run(every_way_of_calling, inlined_functions, workers, shares_of_work)
+run(every_way_of_calling, inlined_functions, unoptimised_lines, workers, shares_of_work)

@@ -7,7 +7,8 @@
 #include "script_fuzz.h"
 #include "unwind/v8_state.h"
 
-#define FP 0x7ffd00001000ull
+#define FP	  0x7ffd00001000ull
+#define V8_RETURN 0xdc4d8b44e0658b4cull /* what the interpreter's entry does next */
 
 static void put_words(struct wr *w, const uint64_t *words, int n)
 {
@@ -55,10 +56,49 @@ static void put_code(struct wr *w, const struct v8_layout *l)
 	wr_bytes(w, table, sizeof(table));
 }
 
+/* What the walk reads of bytecodes whose second is at 2, which is character 17. */
+static void put_bytes(struct wr *w, const struct v8_layout *l, bool is_baseline)
+{
+	uint64_t words[5] = {0x8401, 4ull << 32};
+	const uint8_t codes[] = {11, 0, 11, 0}, lines[] = {2, 0x22, 4, 2};
+
+	words[l->lines / 8] = 0x8701;
+	put_words(w, words, 5);
+	wr_le16(w, l->bytes_type);
+	if (is_baseline)
+		wr_bytes(w, codes, sizeof(codes));
+	wr_le64(w, sizeof(lines) * (1ull << 32));
+	wr_bytes(w, lines, sizeof(lines));
+}
+
+/* What the walk reads of the second frame's baseline code: its place 0x28 is the second
+ * bytecode. */
+static void put_baseline(struct wr *w, const struct v8_layout *l)
+{
+	uint64_t words[V8_DATA_WORDS] = {0x8101};
+	const uint8_t places[] = {0x10, 0x10, 0x10};
+
+	words[l->data / 8] = 0x8201;
+	words[l->table / 8] = 0x8301;
+	words[l->size / 8] |= 0x80ull << 8 * (l->size & 4);
+	if (!l->is_inline)
+		words[l->start / 8] = 0x9000;
+	put_words(w, words, V8_CODE_WORDS);
+	wr_le16(w, l->code_type);
+	wr_le64(w, 0x8401);
+	wr_le16(w, l->bytes_type);
+	wr_le64(w, sizeof(places) * (1ull << 32));
+	wr_bytes(w, places, sizeof(places));
+	put_bytes(w, l, true);
+}
+
+enum { SEED_OPTIMISED, SEED_INTERPRETED, SEED_BASELINE, N_SEED_KINDS };
+
 /* What a walk over two frames of one function reads, in that order. */
 uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 {
-	const uint32_t interpreter = INTERPRETER_V8_FIRST + i;
+	const uint32_t interpreter = INTERPRETER_V8_FIRST + i / N_SEED_KINDS;
+	const unsigned kind = i % N_SEED_KINDS;
 	const struct v8_layout *l = V8_LAYOUT(interpreter);
 	uint64_t words[16] = {0};
 	struct wr w = {0};
@@ -75,6 +115,7 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 		put_words(&w, words, V8_FUNCTION_WORDS);
 		memset(words, 0, sizeof(words));
 		words[0] = 0x2101;
+		words[V8_SHARED_DATA / 8] = kind == SEED_BASELINE && frame ? 0x8001 : 0;
 		words[l->name / 8] = 0x3001;
 		words[l->script / 8] = 0x4001;
 		put_words(&w, words, V8_SHARED_WORDS);
@@ -99,8 +140,16 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 				put_words(&w, words + 3, 2);
 			put_text(&w, "f");
 		}
-		if (frame && l->code)
+		wr_le64(&w, kind == SEED_INTERPRETED && frame ? (l->bytecodes + 1ull) << 32 : 0);
+		if (frame && kind == SEED_INTERPRETED) {
+			wr_le64(&w, 0x8201);
+			wr_le64(&w, V8_RETURN);
+			put_bytes(&w, l, false);
+		} else if (frame && kind == SEED_BASELINE) {
+			put_baseline(&w, l);
+		} else if (frame && l->code) {
 			put_code(&w, l);
+		}
 		wr_le64(&w, l->is_inline ? 0x8000 + l->start + 0x28u : 0x9028);
 		wr_le64(&w, FP + 64 * (1 + (unsigned)frame)); /* the caller's */
 	}

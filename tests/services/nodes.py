@@ -18,6 +18,7 @@ def of_version(name):
     node_graph.every_way_of_calling(node)
     node_graph.shares_of_work(node)
     node_graph.inlined_functions(node)
+    node_graph.unoptimised_lines(node)
 
 
 def of_node_16():

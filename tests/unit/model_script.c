@@ -65,10 +65,11 @@ TEST(a_place_is_made_of_what_code_says)
 	REQUIRE(s);
 	EXPECT_STR(profile_str(&p, s->name), "Shape.area");
 	EXPECT_EQ(s->line, 12);
-	/* Not known, before the function, and beyond what there is room for: no line. */
+	/* Not known, before the function, and beyond what there is room for: its first line. */
 	EXPECT_EQ(place_of(&p, &area, 0), place_of(&p, &area, 9));
 	EXPECT_EQ(place_of(&p, &area, 0), place_of(&p, &area, 10 + 0x10000));
-	EXPECT_EQ(profile_find_script(&p, place_of(&p, &area, 0))->line, 0);
+	EXPECT_EQ(profile_find_script(&p, place_of(&p, &area, 0))->line, 10);
+	EXPECT(p.places.v[place_of(&p, &area, 0)].svma & SCRIPT_LINE_UNKNOWN);
 	profile_check(&p);
 	profile_release(&p);
 	profile_release(&q);

@@ -24,9 +24,12 @@ enum {
 	WHOLE,
 	FILE_NAME,
 	SOURCE,
+	BYTES,
 	MAPS = 12,
-	STACK = 20,
-	CODE = 22,
+	LINES = 19, /* the stack's words below fp lie behind it */
+	STACK,
+	RETURN,
+	CODE,
 	DATA,
 	TABLE,
 	LITERALS,
@@ -178,7 +181,7 @@ static uint64_t heap_optimise(struct heap *h, uint32_t interpreter, bool is_own)
 	*heap_at(h, POSITIONS, 8) = 16ull << 32;
 	*heap_at(h, POSITIONS, 16) = POSITION(15, 0);
 	*heap_at(h, POSITIONS, 24) = 3;
-	at = put_number(at, -1 - 0x10); /* no statement begins there */
+	at = put_number(at, -1 - 0x11); /* 0x10: no statement begins there */
 	at = put_number(at, POSITION(8, 1));
 	at = put_number(at, 0x28 - 0x10);
 	at = put_number(at, POSITION(1, 0) - POSITION(8, 1));
@@ -209,7 +212,9 @@ static uint32_t walk_lines(struct heap *h, uint32_t interpreter, uint64_t avma, 
 	for (uint32_t i = 0; i < found.n && i < 2; i++) {
 		const place_id place = scripts_place(&h->scripts, &p, frames[i]);
 
-		lines[i] = profile_find_script(&p, place)->line;
+		lines[i] = p.places.v[place].svma & SCRIPT_LINE_UNKNOWN
+				   ? 0
+				   : profile_find_script(&p, place)->line;
 	}
 	profile_release(&p);
 	scripts_release(&h->scripts);
@@ -244,6 +249,137 @@ TEST(inlined_functions_of_optimised_code)
 		if (V8_LAYOUT(i)->code)
 			inlined_functions(i, true);
 		inlined_functions(i, false);
+	}
+}
+
+/* Gives the function four bytecodes, at 0, 2 (of twice the room), 6 (of four times) and 12, which
+ * are of lines 2, 2, 3 and 2. */
+static void heap_compile(struct heap *h, uint32_t interpreter)
+{
+	const struct v8_layout *l = V8_LAYOUT(interpreter);
+	const uint8_t codes[] = {11, 0, 0, 11, 0, 0, 1, 11, 0, 0, 0, 0, 11, 0};
+	uint8_t *bytes = (uint8_t *)heap_at(h, LINES, 16), *at = bytes;
+
+	heap_type(h, BYTES, 6, l->bytes_type);
+	*heap_at(h, BYTES, 8) = (uint64_t)sizeof(codes) << 32;
+	*heap_at(h, BYTES, l->lines) = OBJECT(LINES);
+	memcpy((uint8_t *)heap_at(h, BYTES, 0) + l->bytecodes, codes, sizeof(codes));
+	at = put_number(at, -1); /* -1: the function's entry */
+	at = put_number(at, POSITION(1, 0));
+	at = put_number(at, 1);
+	at = put_number(at, POSITION(8, 0) - POSITION(1, 0));
+	at = put_number(at, -1 - 6); /* no statement begins there */
+	at = put_number(at, POSITION(15, 0) - POSITION(8, 0));
+	at = put_number(at, 6);
+	at = put_number(at, POSITION(9, 0) - POSITION(15, 0));
+	*heap_at(h, LINES, 8) = (uint64_t)(at - bytes) << 32;
+}
+
+/* The line of a frame that the interpreter executes, at OFF. */
+static uint64_t interpreted_line(struct heap *h, uint32_t interpreter, uint64_t off)
+{
+	uint64_t lines[2] = {0}, *fp = heap_at(h, STACK, 16);
+
+	*heap_at(h, RETURN, 0) = 0xdc4d8b44e0658b4cull;
+	fp[-4] = OBJECT(BYTES);
+	fp[-5] = (off + V8_LAYOUT(interpreter)->bytecodes - 1) << 32;
+	EXPECT_EQ(walk_lines(h, interpreter, HEAP + 128 * RETURN, lines), 1);
+	return lines[0];
+}
+
+TEST(lines_of_the_interpreter)
+{
+	for (uint32_t i = INTERPRETER_V8_FIRST; i < INTERPRETER_HOTSPOT_FIRST; i++) {
+		struct heap h = {0};
+
+		heap_fill(&h, i);
+		heap_compile(&h, i);
+		EXPECT_EQ(interpreted_line(&h, i, 0), 2);
+		EXPECT_EQ(interpreted_line(&h, i, 2), 2);
+		EXPECT_EQ(interpreted_line(&h, i, 6), 3);
+		EXPECT_EQ(interpreted_line(&h, i, 12), 2);
+		EXPECT_EQ(interpreted_line(&h, i, 14), 0);
+		/* No table, another object, and a callee that returns elsewhere. */
+		*heap_at(&h, BYTES, V8_LAYOUT(i)->lines) = 2;
+		EXPECT_EQ(interpreted_line(&h, i, 12), 0);
+		heap_compile(&h, i);
+		heap_type(&h, BYTES, 6, V8_LAYOUT(i)->bytes_type + 1u);
+		EXPECT_EQ(interpreted_line(&h, i, 12), 0);
+		heap_compile(&h, i);
+		EXPECT_EQ(interpreted_line(&h, i, 12), 2);
+		*heap_at(&h, RETURN, 0) = 0;
+		EXPECT_EQ(walk_lines(&h, i, HEAP + 128 * RETURN, (uint64_t[2]){0}), 1);
+	}
+}
+
+/* Makes the code of heap_optimise() the function's baseline code. */
+static uint64_t heap_baseline(struct heap *h, uint32_t interpreter)
+{
+	const struct v8_layout *l = V8_LAYOUT(interpreter);
+	const uint64_t start = heap_optimise(h, interpreter, false);
+	const uint64_t code = l->is_inline ? start - l->start : HEAP + 128 * CODE;
+	const uint8_t places[] = {0x80 | 0x3f, 0, 0x10, 0x20, 8, 9};
+
+	heap_compile(h, interpreter);
+	*heap_at(h, SHARED, V8_SHARED_DATA) = code + 1;
+	h->words[(code - HEAP) / 8 + l->data / 8] = OBJECT(BYTES);
+	memcpy(heap_at(h, TABLE, 16), places, sizeof(places));
+	*heap_at(h, TABLE, 8) = (uint64_t)sizeof(places) << 32;
+	return start;
+}
+
+static uint64_t baseline_line(struct heap *h, uint32_t interpreter, uint64_t avma)
+{
+	uint64_t lines[2] = {0};
+
+	EXPECT_EQ(walk_lines(h, interpreter, avma, lines), 1);
+	return lines[0];
+}
+
+TEST(lines_of_baseline_code)
+{
+	for (uint32_t i = INTERPRETER_V8_FIRST; i < INTERPRETER_HOTSPOT_FIRST; i++) {
+		struct heap h = {0};
+		uint64_t start;
+
+		heap_fill(&h, i);
+		start = heap_baseline(&h, i);
+		EXPECT_EQ(baseline_line(&h, i, start + 0x20), 2); /* before all bytecodes */
+		EXPECT_EQ(baseline_line(&h, i, start + 0x50), 2);
+		EXPECT_EQ(baseline_line(&h, i, start + 0x6f), 2); /* behind a call */
+		EXPECT_EQ(baseline_line(&h, i, start + 0x70), 3);
+		EXPECT_EQ(baseline_line(&h, i, start + 0x77), 3);
+		EXPECT_EQ(baseline_line(&h, i, start + 0x78), 2);
+		*heap_at(&h, TABLE, 8) = 5ull << 32; /* the table ends before it */
+		EXPECT_EQ(baseline_line(&h, i, start + 0x78), 0);
+		*heap_at(&h, TABLE, 8) = 6ull << 32;
+		*heap_at(&h, BYTES, 8) = 12ull << 32; /* and so do the bytecodes */
+		EXPECT_EQ(baseline_line(&h, i, start + 0x78), 0);
+	}
+}
+
+TEST(what_is_no_string_has_no_name)
+{
+	for (uint32_t i = INTERPRETER_V8_FIRST; i < INTERPRETER_HOTSPOT_FIRST; i++) {
+		struct heap h = {0};
+		struct python_input in;
+		uint64_t frames[4];
+		struct python_frames found = {.frames = frames, .max = 4};
+		struct profile p;
+		place_id place;
+
+		profile_init(&p);
+		heap_fill(&h, i);
+		/* `undefined`: the first type behind those of strings, and three. */
+		heap_type(&h, WHOLE, 2, i == INTERPRETER_V8_9_4 ? 67 : 131);
+		*heap_at(&h, SCOPE, 8u * (1 + V8_LAYOUT(i)->first_local) + 16) = OBJECT(WHOLE);
+		in = input_of(&h, i);
+		v8_walk_frames(&in, &found);
+		REQUIRE(found.n == 1);
+		place = scripts_place(&h.scripts, &p, frames[0]);
+		EXPECT_STR(profile_str(&p, profile_find_script(&p, place)->name), "(anonymous)");
+		profile_release(&p);
+		scripts_release(&h.scripts);
 	}
 }
 

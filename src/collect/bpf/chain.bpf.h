@@ -37,6 +37,7 @@ static int walk_frame(__u32 i, struct path *p)
 	s->fp = w->walk.fp;
 	s->bx = w->walk.bx;
 	w->v8.pc = s->ip;
+	w->v8.sp = s->sp;
 	w->v8.is_exact = (flags & WALK_EXACT) != 0;
 	w->walk.step = w->walk.loop = w->walk.guessed_fp = w->left_made = 0;
 	if (w->walk.ip - w->hotspot.low < w->hotspot.high - w->hotspot.low) {
@@ -186,7 +187,7 @@ static __noinline int user_begin(struct sample_ctx *ctx, struct cpu_walk *w, __u
 	w->python.anchor = w->python.frame = 0;
 	w->python.n_steps = 0;
 	w->v8.shared_map = w->v8.script = w->v8.id = 0;
-	w->v8.n_steps = 0;
+	w->v8.n_steps = w->v8.is_handler = 0;
 	w->hotspot.met = 0;
 	w->python.key = w->v8.key = mix(script_seed, task & ~((__u64)LOG_PID_MASK << LOG_PID_BITS));
 	hotspot_begin(w, task & ~((__u64)LOG_PID_MASK << LOG_PID_BITS));

@@ -441,6 +441,28 @@ static __always_inline void v8_each_begin(struct cpu_walk *w)
 	bpf_loop(V8_SEARCH_STEPS, v8_next_begin, &w, 0);
 }
 
+/* bpf_loop: a byte of a table of places. */
+static int v8_next_place(__u32 i, struct cpu_walk **walk)
+{
+	return !v8_place(*walk, i);
+}
+
+static __always_inline void v8_each_place(struct cpu_walk *w, __u32 n_bytes)
+{
+	bpf_loop(n_bytes, v8_next_place, &w, 0);
+}
+
+/* bpf_loop: a bytecode. */
+static int v8_next_bytecode(__u32 i, struct cpu_walk **walk)
+{
+	return !v8_bytecode(*walk);
+}
+
+static __always_inline void v8_each_bytecode(struct cpu_walk *w, __u32 n)
+{
+	bpf_loop(n, v8_next_bytecode, &w, 0);
+}
+
 /* bpf_loop: an inlined function. */
 static int v8_next_inlined(__u32 i, struct cpu_walk **walk)
 {

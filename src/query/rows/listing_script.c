@@ -35,13 +35,15 @@ void listing_of_script(struct listing *l, struct query *q, image_id image, struc
 	for (const struct spot *s = spots.first; s < spots.end; s++) {
 		uint32_t line = script_spot_line(q, im, s);
 
-		if (line)
-			first = line - (uint32_t)(s->svma & (SCRIPT_LINE_UNKNOWN - 1));
+		if (!first)
+			first = resolver_script_first_line(q->resolver, im, s->svma);
 		last = line > last ? line : last;
 		least = line && line < least ? line : least;
 	}
 	if (!first && last) /* Perl does not say where a sub begins */
 		first = least;
+	if (!last) /* of compiled JavaScript often none is known */
+		last = first;
 	for (uint32_t line = first; line && line <= last; line++)
 		vec_push(&l->lines, (struct listing_line){im->path, line});
 	for (const struct spot *s = spots.first; s < spots.end && first; s++) {
