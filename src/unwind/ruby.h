@@ -22,7 +22,9 @@
  * in which nothing changes, the last one is remembered.
  *
  * The innermost frame may be half made.  It counts when its code is its method's and its next
- * instruction the code's.
+ * instruction the code's.  YJIT takes room for the frame of a C function and fills it then
+ * (yjit_codegen.c, gen_send_cfunc): in between, for two instructions, the room holds a whole frame
+ * that has ended, and nothing tells.
  *
  * The line is read here: a frame has its next instruction, and a table which instructions begin
  * an entry, of which each has a line.

@@ -26,29 +26,35 @@ def plain(name):
     return name.replace("Object#", "").replace(" ", "~")
 
 
-def against_the_graph(found, known, roots):
-    """Each two of our functions that follow each other are an edge, and every path begins with one of ROOTS."""
-    n_named = n_begun = 0
+def against_the_graph(found, known, roots, half_made=0):
+    """Each two of our functions that follow each other are an edge, and every path begins with one of ROOTS.  HALF_MADE:
+    of how many samples the innermost may be what was there before."""
+    n_named = n_begun = n_half_made = 0
     for path, n in found:
         if is_marked(path) or any(f.startswith("[truncated") for f in path):
             continue
         ours = [f for f in map(plain, path) if f.startswith(OURS) and not f.endswith("::BEGIN")]
-        for edge in zip(ours, ours[1:]):
+        edges = list(zip(ours, ours[1:]))
+        if half_made and edges and edges[-1] not in known:
+            edges.pop()
+            n_half_made += n
+        for edge in edges:
             check(edge in known, "%s does not call %s: %s" % (*edge, path))
         begun = bool(ours) and ours[0] in GENERATORS
         check(not ours or ours[0] in roots or begun, "begins with %s: %s" % (ours[:1], path))
         n_begun += n if begun else 0
         n_named += n if ours else 0
     most(n_begun, n_named, 0.002, "paths that begin with a generator")
+    most(n_half_made, n_named, half_made, "innermost functions that were there before")
     return n_named
 
 
-def every_way_of_calling(command, suffix, program, roots, callees, deep, named=0.85):
+def every_way_of_calling(command, suffix, program, roots, callees, deep, named=0.85, half_made=0):
     record_work(command, program, "w_main", longer(2))
     found = folded_paths("--no-inline")
     total = sum(n for _, n in found)
     enough(total, 1500, "samples")
-    n_named = against_the_graph(found, call_graph(work_file(suffix)), roots)
+    n_named = against_the_graph(found, call_graph(work_file(suffix)), roots, half_made)
     # The interpreter's start is not ours, and until its table is built paths are truncated.
     least(n_named, total, named, "paths with functions of the program")
     marked = sum(n for path, n in found if is_marked(path))
@@ -92,12 +98,12 @@ def perl_calls(command, program):
         "W_Numbers::w_string", "W_Numbers::DESTROY", "W_Tied::FETCH", "main::w_trying", "main::w_evaluated"), "main::w_recurse")
 
 
-def ruby_calls(command, program, named=0.85):
+def ruby_calls(command, program, named=0.85, half_made=0):
     every_way_of_calling(command, "rb", program, ("w_main", "block~in~w_fiber", "block~in~w_enumerate", "block~in~w_thread"), (
         "Object#w_compared", "Object#w_key", "Object#w_replaced", "Object#w_injected", "Object#w_raising", "Object#w_rescued",
         "W_Numbers#<=>", "W_Numbers#method_missing", "block in <class:W_Numbers>", "W_Numbers.w_class", "W_Numbers#w_super",
         "Object#w_fibered", "block in Object#w_enumerate", "Object#w_threaded", "Object#w_evaluated", "Object#w_throwing"),
-        "Object#w_recurse", named)
+        "Object#w_recurse", named, half_made)
 
 
 def ruby_garbage(command, program):
