@@ -78,7 +78,7 @@ int collector_open_log(struct collector *c, uint32_t n_cpus, struct err *err)
 	if (rc >= 0 && o.watch)
 		rc = log_watch(c->log, c->opts.target.pids.v[0], err);
 	c->watches = o.watch && rc >= 0;
-	if (rc == -EPERM || rc == -EACCES)
+	if (rc == -EPERM) /* -EACCES: the verifier's, or a security module's; libbpf's words tell */
 		return err_set(err, rc, "the bpf engine needs root, or CAP_BPF and CAP_PERFMON");
 	if (rc >= 0)
 		call_paths_use_log(&c->calls, c->log, &c->opts.tables);

@@ -225,7 +225,10 @@ SCRIPT_STEP bool v8_tell(SCRIPT_ENV *env, struct v8_walk *v, struct python_walk 
 		if (v->id && !script_is_told(env, source_number))
 			v8_tell_source(env, v, p, source_number, source);
 	}
-	v8_text(env, file, SCRIPT_FILE);
+	/* The first word of a string that the garbage collector has just moved is where it is now
+	 * (objects/map-word.h): it is asked for again later. */
+	if (!v8_text(env, file, SCRIPT_FILE) && v8_is_object(file) && !(v->words[0] & 1))
+		return false;
 	if (v->more) /* only its begin is read of one made of others */
 		p->record.file.is_cut = 1;
 	v8_name(env, v, p, l, name);

@@ -19,19 +19,23 @@ def has(*programs):
 
 
 def all_right(prefix, image_of, lines_of, least_samples):
-    """Each function with a number behind PREFIX is in its file and at its line."""
-    seen = n = 0
+    """Each function with a number behind PREFIX is in its file and at its line.  Of one the file may not be known: its
+    name was not to be read where the garbage collector had just moved it."""
+    seen = n = n_nowhere = 0
     for r in Prof("--by", "line").rows:
         m = re.search(re.escape(prefix) + r"(\d+)$", r["procedure"])
         if r["kind"] != "script" or not m:
             continue
         i = int(m.group(1))
-        check(r["image"] == image_of(i), "a wrong file: %s" % r)
+        nowhere = r["image"].startswith("[")
+        check(nowhere or r["image"] == image_of(i), "a wrong file: %s" % r)
         check(not r["line"] or r["line"] in lines_of(i), "a wrong line: %s" % r)
         seen += 1
         n += sum(r["inclusive"].values())
+        n_nowhere += sum(r["inclusive"].values()) if nowhere else 0
     note("%d samples in %d lines of made functions" % (n, seen))
     enough(n, least_samples, "samples in code that was made")
+    most(n_nowhere, n, 0.002, "samples in functions without a file")
     enough(seen, 50, "lines of made functions")
 
 
