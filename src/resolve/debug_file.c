@@ -316,16 +316,10 @@ static int open_by_link(const struct search *s, int code_fd)
 		s->im->path ? path_rules_find(where->extra, where->n_extra, s->im->path) : NULL;
 	const char *path = moved ? moved : s->im->path;
 	_mem_ char *name = NULL;
-	_fd_ int own = -1;
 	uint32_t crc = 0;
 	int n_dir, fd;
 
-	if (!path || path[0] != '/')
-		return -ENOENT;
-	/* Another build's link leads to a debug file that check_fd refuses. */
-	if (code_fd < 0)
-		code_fd = own = plain_file_open(path, 0);
-	if (code_fd < 0 || read_link(code_fd, &name, &crc) < 0)
+	if (code_fd < 0 || !path || path[0] != '/' || read_link(code_fd, &name, &crc) < 0)
 		return -ENOENT;
 	n_dir = (int)(str_basename(path) - path);
 	for (int i = 0; i < 3; i++) {

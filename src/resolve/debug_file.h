@@ -43,7 +43,7 @@ int debug_file_open_code(const struct debug_paths *where, const struct image *im
 			 struct err *err);
 
 /* Opens the separate debug file of IM, whose executable segments must lie where CODE says (NULL, or
- * without segments: not known).  CODE_FD (-1: what is at IM's path) is its code file, read for
+ * without segments: not known).  CODE_FD (-1 when there is none) is its code file, read for
  * .gnu_debuglink.  -ENOENT: none found. */
 int debug_file_open_debug(const struct debug_paths *where, const struct image *im,
 			  const struct image_layout *code, int code_fd, char **ret_path,
