@@ -396,7 +396,6 @@ int debug_file_open_alt(int fd, const char *path)
 	const char *slash = strrchr(path, '/');
 	const struct elf_section *section;
 	_mem_ uint8_t *bytes = NULL;
-	_fd_ int alt = -1;
 	struct elf_file f;
 	char full[PATH_MAX];
 	int n = 0;
