@@ -133,15 +133,14 @@ def saves_names_of_generated_code_once():
         try:
             p = top(100, 30, "-d", "100ms", "-p", jit.pid)
             p.until(lambda: "made_up_on_the_fly" in first_row(p), "made_up_on_the_fly is not the first row")
-            heads, times, begun = set(), set(), time.monotonic()
+            times, begun = set(), time.monotonic()
 
             def look():
-                heads.add(p.terminal.lines()[0])
                 times.update(saved_names_of(b"made_up_on_the_fly"))
-                return len(heads) > 20
+                return time.monotonic() - begun > 5  # dozens of screens; their texts may be the same
 
-            p.until(look, "the screen is not drawn anew")
-            check(1 <= len(times) <= 2 + (time.monotonic() - begun) // 60, "saved %d times on %d screens" % (len(times), len(heads)))
+            p.until(look, "")
+            check(1 <= len(times) <= 2 + (time.monotonic() - begun) // 60, "saved %d times" % len(times))
             p.send("q")
             end(p, 0)
         finally:

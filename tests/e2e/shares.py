@@ -9,8 +9,6 @@ from e2e import *
 TRUTH = {"spin_half": 0.5, "spin_third": 0.3, "spin_fifth": 0.2}
 ROUNDS = 700  # about two seconds
 RATE = ["-e", "cpu-clock", "-c", 250007]
-# Each procedure has a copy of the loop at an address of its own, and so a speed of its own: a tenth apart is this much.
-UNLIKE = 0.025
 
 
 def shares(db):
@@ -29,7 +27,7 @@ def engines_agree():
             total = sum(found[name].values())
             enough(total, 1000, "samples of " + name)
             for p, share in TRUTH.items():
-                near(found[name][p], total, share, name + " " + p, UNLIKE)
+                near(found[name][p], total, share, name + " " + p)
     first = found["bpf_command"]
     for name, other in found.items():
         for p in TRUTH:
@@ -98,7 +96,7 @@ def agrees_with_perf():
     mine = ours.procedures("shares")
     for p, share in TRUTH.items():
         n = sum(n for (_, sym, dso), n in theirs.items() if dso == prog("shares") and sym == p)
-        near(n, total, share, "perf " + p, UNLIKE)
+        near(n, total, share, "perf " + p)
         same_share(mine.get(p, 0), sum(mine.get(q, 0) for q in TRUTH), n, total, p)
 
     # User code of the work's commands: each image with two percent or more is compared.  What else runs does not
