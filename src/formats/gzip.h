@@ -18,8 +18,8 @@ bool gzip_probe(const uint8_t *bytes, size_t n);
  * files. */
 void gzip_pack(struct str *out, const void *bytes, size_t n);
 
-/* The same from parts, of which no copy is made: begin, add each, end, which frees it.  OUT must
- * not be touched before the end. */
+/* Packs parts of one file into OUT, without a copy of them: begin, add each, end, which frees the
+ * packer.  OUT must not be touched before the end. */
 struct gzip_packer;
 struct gzip_packer *gzip_begin(struct str *out);
 void gzip_add(struct gzip_packer *g, const void *bytes, size_t n);

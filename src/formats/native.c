@@ -93,35 +93,15 @@ static void write_text(struct wr *out, const char *text)
 	wr_bytes(out, text, strlen(text));
 }
 
-static void write_block_head(const struct native_block *b, struct wr *out)
-{
-	wr_uleb(out, b->n_cols);
-	wr_uleb(out, b->n_rows);
-}
-
-static void write_column_head(const struct native_col *c, struct wr *out)
-{
-	write_text(out, c->name);
-	write_text(out, c->type);
-}
-
-void native_write(const struct native_block *b, struct wr *out)
-{
-	write_block_head(b, out);
-	for (size_t i = 0; i < b->n_cols; i++) {
-		write_column_head(&b->cols[i], out);
-		wr_bytes(out, b->parts[i].ends.v, b->parts[i].ends.n);
-		wr_bytes(out, b->parts[i].values.v, b->parts[i].values.n);
-	}
-}
-
 void native_pack(const struct native_block *b, struct gzip_packer *g)
 {
 	struct wr head = {0};
 
-	write_block_head(b, &head);
+	wr_uleb(&head, b->n_cols);
+	wr_uleb(&head, b->n_rows);
 	for (size_t i = 0; i < b->n_cols; i++) {
-		write_column_head(&b->cols[i], &head);
+		write_text(&head, b->cols[i].name);
+		write_text(&head, b->cols[i].type);
 		gzip_add(g, head.v, head.n);
 		gzip_add(g, b->parts[i].ends.v, b->parts[i].ends.n);
 		gzip_add(g, b->parts[i].values.v, b->parts[i].values.n);

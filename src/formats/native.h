@@ -53,10 +53,7 @@ void native_add_text(struct native_block *b, size_t col, const char *text);
 void native_add_list(struct native_block *b, size_t col, const uint64_t *v, size_t n);
 void native_end_row(struct native_block *b);
 
-/* Appends B to OUT. */
-void native_write(const struct native_block *b, struct wr *out);
-
-/* The same, packed by G; B is not copied. */
+/* Adds B to what G packs, without a copy of it. */
 void native_pack(const struct native_block *b, struct gzip_packer *g);
 
 /* A value of a row that was read.  Which of them counts, the column's type says. */

@@ -95,19 +95,17 @@ SCRIPT_STEP int v8_bytecode(SCRIPT_ENV *env)
 SCRIPT_PART int v8_find_bytecode(SCRIPT_ENV *env)
 {
 	struct v8_walk *v;
-	__u64 n;
+	__u32 n;
 
 	if (!env)
 		return 0;
 	v = v8_of(env);
-	n = v8_object_word(env, v->table, 8) >> 32;
 	v->part = v->at = 0;
 	v->shift = v->n_found = v->cursor = 0;
-	if (!n || n > SCRIPT_LINE_BYTES ||
-	    !script_read(env, v->table - 1 + 16, script_walk(env)->record.lines, (__u32)n,
-			 SCRIPT_LINE_BYTES))
+	n = v8_read_table(env, v);
+	if (!n)
 		return 0;
-	v8_each_place(env, (__u32)n);
+	v8_each_place(env, n);
 	if (v->at < v->off || !v8_open_bytes(env, v->data) || v->n_codes > SCRIPT_LINE_BYTES ||
 	    !script_read(env, v->data - 1 + V8_LAYOUT(v->interpreter)->bytecodes,
 			 script_walk(env)->record.lines, v->n_codes, SCRIPT_LINE_BYTES))

@@ -220,24 +220,34 @@ SCRIPT_STEP int v8_byte(SCRIPT_ENV *env, __u32 i)
 	return 1;
 }
 
-/* Puts the position of the call that returns to v->off into v->position. */
-SCRIPT_PART int v8_find_position(SCRIPT_ENV *env)
+/* Reads the bytes of v->table, a ByteArray, into the record; how many, 0: none, or too many. */
+SCRIPT_STEP __u32 v8_read_table(SCRIPT_ENV *env, struct v8_walk *v)
 {
-	struct v8_walk *v;
-	__u64 n;
+	const __u64 n = v8_object_word(env, v->table, 8) >> 32;
 
-	if (!env)
-		return 0;
-	v = v8_of(env);
-	n = v8_object_word(env, v->table, 8) >> 32;
-	v->part = v->position = 0;
-	v->at = -1ull; /* kFunctionEntryBytecodeOffset, which the first one may be */
-	v->shift = v->is_second = v->n_found = 0;
 	if (!n || n > SCRIPT_LINE_BYTES ||
 	    !script_read(env, v->table - 1 + 16, script_walk(env)->record.lines, (__u32)n,
 			 SCRIPT_LINE_BYTES))
 		return 0;
-	v8_each_byte(env, (__u32)n);
+	return (__u32)n;
+}
+
+/* Puts the position of the call that returns to v->off into v->position. */
+SCRIPT_PART int v8_find_position(SCRIPT_ENV *env)
+{
+	struct v8_walk *v;
+	__u32 n;
+
+	if (!env)
+		return 0;
+	v = v8_of(env);
+	v->part = v->position = 0;
+	v->at = -1ull; /* kFunctionEntryBytecodeOffset, which the first one may be */
+	v->shift = v->is_second = v->n_found = 0;
+	n = v8_read_table(env, v);
+	if (!n)
+		return 0;
+	v8_each_byte(env, n);
 	return v->n_found && !(v->position & 1);
 }
 

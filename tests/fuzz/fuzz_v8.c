@@ -26,14 +26,11 @@ static void put_text(struct wr *w, const char *s)
 	wr_bytes(w, s, strlen(s));
 }
 
-/* What the walk reads of the second frame's code, in that order: optimised code that calls at 0x28
- * in the function itself. */
-static void put_code(struct wr *w, const struct v8_layout *l)
+/* A Code of 0x80 bytes. */
+static void put_code_object(struct wr *w, const struct v8_layout *l)
 {
-	uint64_t words[V8_DATA_WORDS] = {0};
-	const uint8_t table[] = {0x22, 0x24}; /* offset 17, character 17 */
+	uint64_t words[V8_DATA_WORDS] = {0x8101};
 
-	words[0] = 0x8101;
 	words[l->data / 8] = 0x8201;
 	words[l->table / 8] = 0x8301;
 	words[l->size / 8] |= 0x80ull << 8 * (l->size & 4);
@@ -42,9 +39,17 @@ static void put_code(struct wr *w, const struct v8_layout *l)
 	put_words(w, words, V8_CODE_WORDS);
 	wr_le16(w, l->code_type);
 	wr_le64(w, 0x8401);
+}
+
+/* What the walk reads of the second frame's code, in that order: optimised code that calls at 0x28
+ * in the function itself. */
+static void put_code(struct wr *w, const struct v8_layout *l)
+{
+	uint64_t words[V8_DATA_WORDS] = {9ull << 32};
+	const uint8_t table[] = {0x22, 0x24}; /* offset 17, character 17 */
+
+	put_code_object(w, l);
 	wr_le16(w, l->data_type);
-	memset(words, 0, sizeof(words));
-	words[0] = 9ull << 32;
 	words[3] = 0x8501;
 	words[8] = 0x8601;
 	put_words(w, words, V8_DATA_WORDS);
@@ -75,17 +80,9 @@ static void put_bytes(struct wr *w, const struct v8_layout *l, bool is_baseline)
  * bytecode. */
 static void put_baseline(struct wr *w, const struct v8_layout *l)
 {
-	uint64_t words[V8_DATA_WORDS] = {0x8101};
 	const uint8_t places[] = {0x10, 0x10, 0x10};
 
-	words[l->data / 8] = 0x8201;
-	words[l->table / 8] = 0x8301;
-	words[l->size / 8] |= 0x80ull << 8 * (l->size & 4);
-	if (!l->is_inline)
-		words[l->start / 8] = 0x9000;
-	put_words(w, words, V8_CODE_WORDS);
-	wr_le16(w, l->code_type);
-	wr_le64(w, 0x8401);
+	put_code_object(w, l);
 	wr_le16(w, l->bytes_type);
 	wr_le64(w, sizeof(places) * (1ull << 32));
 	wr_bytes(w, places, sizeof(places));

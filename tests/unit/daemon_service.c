@@ -218,6 +218,14 @@ TEST(each_step_of_it_fails_once)
 	scratch_release(&t);
 }
 
+static void clear_away(struct service *v, struct scratch *t)
+{
+	service_free(v);
+	worker_stop();
+	event_specs_release(&specs);
+	scratch_release(t);
+}
+
 TEST(a_service_that_cannot_stop_yet_can_later)
 {
 	struct scratch t = scratch_new();
@@ -237,10 +245,7 @@ TEST(a_service_that_cannot_stop_yet_can_later)
 	EXPECT_EQ(service_stop(v, &err), 0);
 	file_fault = NULL;
 	check_sums(v, &t);
-	service_free(v);
-	worker_stop();
-	event_specs_release(&specs);
-	scratch_release(&t);
+	clear_away(v, &t);
 }
 
 static unsigned n_cannot, n_storing;
@@ -293,10 +298,7 @@ TEST(a_flush_that_was_asked_for_tells_of_the_disk)
 	file_fault = NULL;
 	check_sums(v, &t);
 	EXPECT_EQ(service_stop(v, &err), 0);
-	service_free(v);
-	worker_stop();
-	event_specs_release(&specs);
-	scratch_release(&t);
+	clear_away(v, &t);
 }
 
 static unsigned n_no_room;
@@ -351,10 +353,7 @@ TEST(names_do_not_fill_a_disk)
 		EXPECT_EQ(n_no_room, !disks[i].kept);
 		EXPECT_EQ(service_stop(v, &err), 0);
 		check_sums(v, &t);
-		service_free(v);
-		worker_stop();
-		event_specs_release(&specs);
-		scratch_release(&t);
+		clear_away(v, &t);
 	}
 	fake_total = 0;
 	readers_on_say(NULL, NULL);
@@ -413,8 +412,5 @@ TEST(it_samples_more_rarely_and_then_as_often_again)
 	EXPECT_EQ(period_now(v), asked);
 	EXPECT_EQ(n_again, 10);
 	EXPECT_EQ(service_stop(v, &err), 0);
-	service_free(v);
-	worker_stop();
-	event_specs_release(&specs);
-	scratch_release(&t);
+	clear_away(v, &t);
 }
