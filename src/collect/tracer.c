@@ -46,13 +46,14 @@ void tracer_begin(struct tracer *t, uint32_t tid, uint64_t time_ns)
 	th->now = (struct tracer_life){.start_ns = time_ns};
 }
 
-/* Tells the line of LIFE that it has ended. */
+/* Tells the line of LIFE when it ended, if it has: no earlier than it was told before. */
 static void end_line(struct tracer *t, const struct tracer_life *life)
 {
 	struct trace *line = &t->profile->traces.v[life->line];
+	uint64_t end_ns = life->end_ns > life->last_ns ? life->end_ns : life->last_ns;
 
-	if (life->has_line && life->line)
-		line->end_ns = wall(t, life->end_ns);
+	if (life->end_ns && life->has_line && life->line && wall(t, end_ns) > line->end_ns)
+		line->end_ns = wall(t, end_ns);
 }
 
 void tracer_end(struct tracer *t, uint32_t tid, uint64_t time_ns)
@@ -78,8 +79,12 @@ void tracer_add(struct tracer *t, uint32_t pid, uint32_t tid, owner_id owner, ui
 		life->line = profile_intern_trace(t->profile, &key);
 		life->owner = owner;
 		life->has_line = true;
-		if (life->end_ns)
-			end_line(t, life);
+		life->last_ns = 0;
+		end_line(t, life);
+	}
+	if (time_ns > life->last_ns) {
+		life->last_ns = time_ns;
+		end_line(t, life);
 	}
 	trace_add_point(
 		t->profile, life->line,

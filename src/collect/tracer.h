@@ -15,6 +15,7 @@
 struct tracer_life {
 	uint64_t start_ns; /* 0: before the recording */
 	uint64_t end_ns;   /* 0: lives */
+	uint64_t last_ns;  /* latest of its points */
 	owner_id owner;	   /* of `line` */
 	trace_id line;
 	bool has_line;
@@ -36,7 +37,8 @@ struct tracer {
 void tracer_init(struct tracer *t, struct profile *p, size_t max_bytes, int64_t clock_offset_ns);
 void tracer_release(struct tracer *t);
 
-/* Thread TID began, or ended, at TIME_NS. */
+/* Thread TID began, or ended, at TIME_NS.  The kernel says the end while the thread still runs, and
+ * samples may follow: so a line ends no earlier than its last point. */
 void tracer_begin(struct tracer *t, uint32_t tid, uint64_t time_ns);
 void tracer_end(struct tracer *t, uint32_t tid, uint64_t time_ns);
 

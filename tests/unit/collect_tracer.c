@@ -74,6 +74,33 @@ TEST(points_find_the_life_they_are_of)
 	profile_release(&p);
 }
 
+/* The kernel says a thread's end before its last instruction. */
+TEST(a_line_ends_no_earlier_than_its_last_point)
+{
+	struct profile p;
+	struct tracer t;
+	const struct trace *l;
+
+	make(&p, &t);
+	tracer_begin(&t, 8, 10);
+	tracer_add(&t, 7, 8, 0, 15, 0, 0);
+	tracer_end(&t, 8, 20);
+	tracer_add(&t, 7, 8, 0, 22, 0, 0);
+	tracer_add(&t, 7, 8, 0, 21, 0, 0);
+	l = line_from(&p, 8, 10 + OFFSET);
+	REQUIRE(l);
+	EXPECT_EQ(l->end_ns, 22 + OFFSET);
+	/* The point may also be read before the end. */
+	tracer_begin(&t, 9, 10);
+	tracer_add(&t, 7, 9, 0, 22, 0, 0);
+	tracer_end(&t, 9, 20);
+	l = line_from(&p, 9, 10 + OFFSET);
+	REQUIRE(l);
+	EXPECT_EQ(l->end_ns, 22 + OFFSET);
+	tracer_release(&t);
+	profile_release(&p);
+}
+
 TEST(another_owner_is_another_line)
 {
 	struct profile p;
