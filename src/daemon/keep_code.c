@@ -2,12 +2,15 @@
 /* See keep_code.h.
  *
  * A place is looked at once: when its procedure is kept, or could not be.  So a flush costs what is
- * new in it.  A file whose lines are too much for a child is asked again, for its code alone. */
+ * new in it.  What was asked is remembered until the answer is there, which is often many calls
+ * later: to find out what is wanted takes reading all that is kept of the file.  A file whose lines
+ * are too much for a child is asked again, for its code alone. */
 #include "daemon/keep_code.h"
 
 #include <errno.h>
 
 #include "base/cleanup.h"
+#include "base/lower_bound.h"
 #include "confine/forker.h"
 #include "daemon/readers.h"
 #include "resolve/file_symbols.h"
@@ -19,6 +22,7 @@ struct keep_turn {
 	const struct profile *p;
 	const struct mapped_code *code;
 	const char *dir;
+	size_t number; /* the code's */
 	const sampled_places *places;
 	size_t first, end; /* the image's among them */
 };
@@ -59,9 +63,9 @@ static void note_done(struct keep_turn *t, const kept_ranges *ranges, size_t n, 
 	}
 }
 
-/* Asks a child for RANGES, as many as fit; *RET_N: so many.  -EAGAIN while there is no answer. */
-static int ask_reader(const struct keep_turn *t, const kept_ranges *ranges, bool lines,
-		      size_t *ret_n)
+/* Asks a child for what A wants, as much as fits; *RET_N: so many ranges.  -EAGAIN: not answered
+ * yet. */
+static int ask_reader(const struct keep_turn *t, const struct keep_asked *a, size_t *ret_n)
 {
 	const struct image *im = &t->p->images.v[t->code->image];
 	struct file_map m = {0};
@@ -70,9 +74,9 @@ static int ask_reader(const struct keep_turn *t, const kept_ranges *ranges, bool
 	size_t n;
 	int rc;
 
-	*ret_n = keep_question(im, ranges, lines, CONFINE_MAX_ARG, &question);
-	rc = readers_ask(lines ? READ_KEPT : READ_KEPT_BARE, t->code->fd, question.v, question.n, 0,
-			 &m, NULL);
+	*ret_n = keep_question(im, &a->ranges, !a->bare, CONFINE_MAX_ARG, &question);
+	rc = readers_ask(a->bare ? READ_KEPT_BARE : READ_KEPT, t->code->fd, question.v, question.n,
+			 0, &m, NULL);
 	wr_release(&question);
 	if (rc < 0)
 		return rc;
@@ -88,30 +92,47 @@ static int ask_reader(const struct keep_turn *t, const kept_ranges *ranges, bool
 	return rc;
 }
 
-/* Asks for what is still wanted of T, as much as one question holds.  1: there is more to ask;
- * -EAGAIN: T has to wait for a child. */
+/* What T's file was asked and did not answer; else what is wanted of it now, maybe nothing. */
+static struct keep_asked take_asked(struct keep_turn *t)
+{
+	struct keep_asked a = {.code = t->number};
+
+	vec_each (old, &t->k->asked) {
+		if (old->code != t->number)
+			continue;
+		a = *old;
+		*old = t->k->asked.v[--t->k->asked.n];
+		return a;
+	}
+	find_wanted(t, &a.ranges);
+	note_done(t, &a.ranges, 0, false);
+	return a;
+}
+
+/* Asks for what is wanted of T, as much as one question holds.  1: maybe there is more to ask, of
+ * places that are newer than the question, too; -EAGAIN: T has to wait for a child. */
 static int keep_some(struct keep_turn *t)
 {
-	kept_ranges ranges = {0};
-	size_t n;
+	struct keep_asked a = take_asked(t);
+	size_t n = a.ranges.n;
 	int rc = 0;
 
-	find_wanted(t, &ranges);
-	note_done(t, &ranges, 0, false);
-	n = ranges.n;
 	if (n && !readers_live()) {
-		keep_now(t->dir, &t->p->images.v[t->code->image], t->code->fd, &ranges, NULL);
+		keep_now(t->dir, &t->p->images.v[t->code->image], t->code->fd, &a.ranges, NULL);
 	} else if (n) {
-		rc = ask_reader(t, &ranges, true, &n);
-		if (rc == -EPROTO)
-			rc = ask_reader(t, &ranges, false, &n);
+		rc = ask_reader(t, &a, &n);
+		if (rc == -EPROTO && !a.bare) {
+			a.bare = true;
+			rc = ask_reader(t, &a, &n);
+		}
 	}
-	if (rc != -EAGAIN) {
-		note_done(t, &ranges, n, true);
-		rc = n && n < ranges.n;
+	if (rc == -EAGAIN) {
+		vec_push(&t->k->asked, a);
+		return rc;
 	}
-	vec_release(&ranges);
-	return rc;
+	note_done(t, &a.ranges, n, true);
+	vec_release(&a.ranges);
+	return n > 0;
 }
 
 /* Returns whether T has to wait for a child.  The next question is asked as soon as one is
@@ -126,33 +147,33 @@ static bool keep_file(struct keep_turn *t)
 	return rc == -EAGAIN;
 }
 
-size_t keep_code(struct keep_code *k, const struct profile *p, const struct images *images,
-		 const bool *has_symbols, const char *images_dir)
+size_t keep_code(struct keep_code *k, const struct profile *p, const sampled_places *places,
+		 const struct images *images, const bool *has_symbols, const char *images_dir)
 {
-	sampled_places places = {0};
 	size_t n_late = 0;
 
-	sampled_places_of(p, &places);
 	vec_each (c, &images->codes) {
-		struct keep_turn t = {k, p, c, images_dir, &places, 0, 0};
+		const size_t number = (size_t)(c - images->codes.v);
+		struct keep_turn t = {k, p, c, images_dir, number, places, 0, 0};
 		bool any = false;
 
 		if (!c->sampled || c->kind != CODE_FILE || c->fd < 0 || c->asked ||
-		    !has_symbols[c - images->codes.v])
+		    !has_symbols[number])
 			continue;
-		while (t.first < places.n && places.v[t.first].image < c->image)
-			t.first++;
-		for (t.end = t.first; t.end < places.n && places.v[t.end].image == c->image;
+		t.first = lower_bound(i, 0, places->n, places->v[i].image < c->image);
+		for (t.end = t.first; t.end < places->n && places->v[t.end].image == c->image;
 		     t.end++)
-			any |= !*place_done(k, places.v[t.end].place);
+			any |= !*place_done(k, places->v[t.end].place);
 		if (any)
 			n_late += keep_file(&t);
 	}
-	vec_release(&places);
 	return n_late;
 }
 
 void keep_code_release(struct keep_code *k)
 {
+	vec_each (a, &k->asked)
+		vec_release(&a->ranges);
+	vec_release(&k->asked);
 	vec_release(&k->done);
 }

@@ -305,8 +305,9 @@ static size_t save_files(struct sampling *s, struct symbol_sources *symbols)
 	return n_late;
 }
 
-/* Symbols come first, for they tell where procedures are. */
-static size_t save_all(struct sampling *s, struct symbol_sources *symbols)
+/* Symbols come first, for they tell where procedures are.  PLACES: those with samples. */
+static size_t save_all(struct sampling *s, struct symbol_sources *symbols,
+		       const sampled_places *places)
 {
 	const struct images *images = collector_images(s->collector);
 	size_t n_late = save_files(s, symbols);
@@ -314,8 +315,8 @@ static size_t save_all(struct sampling *s, struct symbol_sources *symbols)
 	if (!images->codes.n || s->names_only)
 		return n_late;
 	is_saved(&s->saved_files, images->codes.n - 1);
-	return n_late +
-	       keep_code(&s->kept, &s->profile, images, s->saved_files.v, symbols->cache_dir);
+	return n_late + keep_code(&s->kept, &s->profile, places, images, s->saved_files.v,
+				  symbols->cache_dir);
 }
 
 /* What cannot be asked yet is asked again after so long: its file system is slow, or its child
@@ -328,14 +329,17 @@ size_t sampling_save_symbols(struct sampling *s, const char *images_dir, uint64_
 {
 	const struct images *images = collector_images(s->collector);
 	struct symbol_sources symbols;
+	sampled_places places = {0};
 	uint64_t end_ns, n_came;
 	size_t n_late;
 
 	if (!has_room(s, images_dir))
 		return 0;
+	if (!s->names_only)
+		sampled_places_of(&s->profile, &places);
 	symbol_sources_init(&symbols, images_dir);
 	n_came = readers_step();
-	n_late = save_all(s, &symbols); /* asks for all */
+	n_late = save_all(s, &symbols, &places); /* asks for all */
 	vec_each (c, &images->codes)
 		if (c->sampled && c->kind == CODE_VDSO)
 			save_vdso(s, &symbols, c);
@@ -350,9 +354,10 @@ size_t sampling_save_symbols(struct sampling *s, const char *images_dir, uint64_
 		if (readers_step() == n_came)
 			readers_wait(clock_mono_ns() + ASK_AGAIN_NS);
 		n_came = readers_step();
-		n_late = save_all(s, &symbols);
+		n_late = save_all(s, &symbols, &places);
 	}
 	symbol_sources_release(&symbols);
+	vec_release(&places);
 	return s->n_late = n_late;
 }
 

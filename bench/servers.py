@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The rows about what a server feels: throughput and latency of PostgreSQL (pgbench, selects) and nginx
+(h2load) under dwelld, 97 Hz with call paths, and under nothing, taking turns many times in one run.
+
+The generators write each request's end and latency to a file.  dwelld's events are enabled and disabled
+from outside (measure.py), so that it lives through the whole run; a slice of time counts the requests
+that ended in it.  The bare event at EVENT_HZ takes turns, too: it says what an interrupt costs here, and
+so what 97 of them must take."""
+import contextlib
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+from common import BUILD, CPUS, HZ as EVENT_HZ, QUICK, WORK, environment, notes, row, say, start_tool
+from measure import CannotMeasure, bootstrap
+
+HZ = 97
+SLICE_S = 0.25
+ROUNDS = 40 if QUICK else 300  # each: nothing and dwelld twice, the bare event once
+EDGE_S = 0.01                  # of a slice's begin is left out: what was under way when it began
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
+PG = "/usr/lib/postgresql/15/bin/"
+CLIENTS = 4
+
+
+def until(ready, what):
+    for _ in range(200):
+        if ready():
+            return
+        time.sleep(0.1)
+    raise CannotMeasure(what + " does not start")
+
+
+@contextlib.contextmanager
+def running(command, **options):
+    with open(os.path.join(WORK, "servers.log"), "ab") as log:
+        p = subprocess.Popen(command, stdout=log, stderr=log, **options)
+    try:
+        yield p
+    finally:
+        p.send_signal(signal.SIGINT)
+        p.wait(60)
+
+
+@contextlib.contextmanager
+def postgres():
+    """A PostgreSQL on a socket; the command that asks it, whose file of requests lies in PLACE."""
+    place = "/tmp/dwell-bench-pg.%d" % os.getpid()
+    os.makedirs(place)
+    os.chown(place, 65534, 65534)
+    try:
+        subprocess.run([*NOBODY, PG + "initdb", "-D", place + "/data", "-U", "bench"], check=True,
+                       stdout=subprocess.DEVNULL, cwd=place)
+        with running([*NOBODY, PG + "postgres", "-D", place + "/data", "-k", place, "-c", "listen_addresses="], cwd=place):
+            until(lambda: subprocess.run([PG + "pg_isready", "-q", "-h", place, "-U", "bench"], check=False).returncode == 0,
+                  "postgres")
+            there = ["-h", place, "-U", "bench", "postgres"]
+            subprocess.run([PG + "pgbench", "-q", "-i", "-s", "5", *there], check=True, capture_output=True)
+            yield [PG + "pgbench", "-n", "-S", "-M", "prepared", "-c", str(CLIENTS), "-T", "100000", "-l", "--log-prefix",
+                   place + "/requests", *there], place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def nginx():
+    """An nginx of one process on a port of loopback, and what asks it for a page that it packs."""
+    place = "/tmp/dwell-bench-nginx.%d" % os.getpid()
+    os.makedirs(place)
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    temp = " ".join(f"{kind}_temp_path {place};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    with open(place + "/conf", "w", encoding="ascii") as f:
+        f.write(f"daemon off; worker_processes 1; user nobody nogroup; pid {place}/pid; error_log {place}/log;\n"
+                f"events {{ worker_connections 256; }}\nhttp {{ access_log off; gzip on; gzip_types *; {temp}\n"
+                f"keepalive_requests 1000000000; server {{ listen 127.0.0.1:{port}; root {place}; }} }}\n")
+    shutil.copy(os.path.join(WORK, "compute.py"), place + "/page.txt")
+    os.chmod(place + "/page.txt", 0o644)
+    try:
+        with running(["/usr/sbin/nginx", "-c", place + "/conf", "-p", place]):
+            def answers():
+                with socket.socket() as s:
+                    return s.connect_ex(("127.0.0.1", port)) == 0
+            until(answers, "nginx")
+            yield ["h2load", "--h1", "-c", str(CLIENTS), "-D", "100000", "-H", "Accept-Encoding: gzip", "--log-file",
+                   place + "/requests", f"http://127.0.0.1:{port}/page.txt"], place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def pgbench_requests(place):
+    """[(end in seconds of the wall clock, latency in us)]: pgbench(1), Per-Transaction Logging."""
+    for name in os.listdir(place):
+        if name.startswith("requests"):
+            with open(os.path.join(place, name), encoding="ascii") as f:
+                for line in f:
+                    words = line.split()
+                    if len(words) >= 6:
+                        yield int(words[4]) + int(words[5]) / 1e6, int(words[2])
+
+
+def h2load_requests(place):
+    """The same: start in us, status, latency in us (h2load(1), --log-file)."""
+    with open(place + "/requests", encoding="ascii") as f:
+        for line in f:
+            words = line.split()
+            if len(words) == 3:
+                yield (int(words[0]) + int(words[2])) / 1e6, int(words[2])
+
+
+def take_turns(tools):
+    """Rounds of [(tool's name, begin, end)]."""
+    rounds, rng = [], random.Random(11)
+    for i in range(ROUNDS):
+        names, seen = ["nothing", "dwelld", "event", "nothing", "dwelld"], []
+        rng.shuffle(names)
+        say(f"servers: round {i + 1} of {ROUNDS}")
+        for name in names:
+            if tools[name]:
+                tools[name].enable(True)
+            begin = time.time()
+            time.sleep(SLICE_S)
+            seen.append((name, begin + EDGE_S, time.time()))
+            if tools[name]:
+                tools[name].enable(False)
+        rounds.append(seen)
+    return rounds
+
+
+def by_round(rounds, requests):
+    """For each round {name: (requests a second, latencies)}."""
+    requests = sorted(requests)
+    at, out = 0, []
+    for seen in rounds:
+        n, s, latency = {}, {}, {}
+        for name, begin, end in seen:
+            while at < len(requests) and requests[at][0] < begin:
+                at += 1
+            first = at
+            while at < len(requests) and requests[at][0] < end:
+                at += 1
+            n[name] = n.get(name, 0) + at - first
+            s[name] = s.get(name, 0) + end - begin
+            latency.setdefault(name, []).extend(us for _, us in requests[first:at])
+        out.append({name: (n[name] / s[name], latency[name]) for name in n})
+    if not all(r[name][0] for r in out for name in r):
+        raise CannotMeasure("a slice without requests")
+    return out
+
+
+def loss(name):
+    def of(rounds):
+        return 1 - sum(r[name][0] for r in rounds) / sum(r["nothing"][0] for r in rounds)
+    return of
+
+
+def p99(values):
+    values = sorted(values)
+    return values[len(values) * 99 // 100]
+
+
+def percent(value):
+    return "%.3f %% [%.3f, %.3f]" % tuple(100 * v for v in value)
+
+
+def add_rows(what, rounds):
+    ours, event = bootstrap(rounds, loss("dwelld")), bootstrap(rounds, loss("event"))
+    own = tuple(v * HZ / EVENT_HZ for v in event)
+    row(f"{what}: throughput lost at {HZ} Hz with call paths", percent(ours), "event " + percent(own), None,
+        "has event's; upper <= its + 0.1", ours[1] <= own[0] <= ours[2] <= own[0] + 0.001 and ours[2] - ours[1] <= 0.005)
+    notes.append("%s: %.0f requests a second; an interrupt takes %.1f us, by the loss under the bare event at %d Hz, %s" %
+                 (what, sum(r["nothing"][0] for r in rounds) / len(rounds), event[0] / EVENT_HZ * 1e6,
+                  EVENT_HZ, percent(event)))
+    tails = [{name: p99(r[name][1]) for name in ("dwelld", "nothing")} for r in rounds]
+
+    def mean(name):
+        return sum(t[name] for t in tails) / len(tails)
+
+    apart = bootstrap(tails, lambda some: sum(t["dwelld"] for t in some) / sum(t["nothing"] for t in some))
+    row(f"{what}: p99 latency, mean of slices", "%.0f us" % mean("dwelld"), "%.0f us" % mean("nothing"), apart,
+        "interval has 1", apart[1] <= 1 <= apart[2])
+
+
+def one_server(what, server, requests):
+    db = os.path.join(WORK, "servers-db")
+    shutil.rmtree(db, ignore_errors=True)
+    with server() as (load, place):
+        with running(load, cwd=place, env=environment()):
+            tools = {"nothing": None,
+                     "event": start_tool([os.path.join(BUILD, "bench/bench_event"), str(EVENT_HZ)], "event.log"),
+                     "dwelld": start_tool([os.path.join(BUILD, "dwelld"), "-e", "cpu-clock", "-F", str(HZ), "--no-pin",
+                                           "--call-graph", "auto", db], "servers-dwelld.log")}
+            try:
+                tools["dwelld"].enable(True)
+                time.sleep(5)  # tables and symbols of what runs
+                tools["dwelld"].enable(False)
+                before, start = tools["dwelld"].cpu_ns(), time.monotonic()
+                rounds = take_turns(tools)
+                own = (tools["dwelld"].cpu_ns() - before) / 1e9 / (time.monotonic() - start) / len(CPUS)
+            finally:
+                for tool in tools.values():
+                    if tool:
+                        tool.stop()
+        add_rows(what, by_round(rounds, requests(place)))
+        notes.append("%s: dwelld itself took %.3f %% of the machine, which sampled for 2/5 of the time" % (what, own * 100))
+
+
+def measure():
+    one_server("PostgreSQL", postgres, pgbench_requests)
+    one_server("nginx", nginx, h2load_requests)
