@@ -140,6 +140,8 @@ void record_account_emit(struct str *out, const struct recorder *r, const char *
 	json_str(&j, profile_str(s->profile, s->profile->meta.engine));
 	json_key(&j, "bytes");
 	json_u64(&j, s->n_bytes);
+	json_key(&j, "rings_full");
+	json_u64(&j, collector_stats(recorder_collector(r)).n_lost_records);
 	json_key(&j, "events");
 	json_begin(&j, '[');
 	for (event_id i = 0; i < s->events.n; i++) {

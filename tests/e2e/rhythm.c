@@ -8,8 +8,12 @@
  *   pipe        two processes that wake each other, 20 and 40 us of work
  *   tcp         the same over a loopback connection
  *   forks       a process after the other, 0.4 ms of work each
+ *   find        find(1), one after the other, over /usr/share/doc
+ *   halves      each 4 ms of CLOCK_MONOTONIC 0.6 ms in user mode, then 0.6 ms in the kernel; at its
+ *               end it prints the CPU time of either, in ns
  *   hog         works on */
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdint.h>
@@ -17,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -129,6 +134,47 @@ static void tcp(uint64_t end)
 	pair((int[]){s, c}, (int[]){c, s}, end);
 }
 
+static void find(uint64_t end)
+{
+	while (now_ns(CLOCK_MONOTONIC) < end) {
+		if (fork() == 0) {
+			int null = open("/dev/null", O_WRONLY);
+
+			dup2(null, 1);
+			dup2(null, 2);
+			execlp("find", "find", "/usr/share/doc", "-newer", "/", (char *)NULL);
+			_exit(127);
+		}
+		wait(NULL);
+	}
+}
+
+/* The loop asks the clock once, and the kernel's half is one system call: so each is nearly all in
+ * the mode that it is for. */
+static void halves(uint64_t end)
+{
+	enum { NS = 600000 };
+	static char bytes[1 << 20];
+	uint64_t used[2] = {0}, many[2] = {1000, 1000};
+
+	for (uint64_t t; (t = now_ns(CLOCK_MONOTONIC)) < end;) {
+		sleep_until((t / 4000000 + 1) * 4000000);
+		for (unsigned kernel = 0; kernel < 2; kernel++) {
+			uint64_t from = now_ns(CLOCK_THREAD_CPUTIME_ID), took;
+
+			if (kernel && getrandom(bytes, many[1], 0) < 0)
+				exit(1);
+			for (uint64_t i = 0; !kernel && i < many[0]; i++)
+				sink += (unsigned)i;
+			took = now_ns(CLOCK_THREAD_CPUTIME_ID) - from;
+			used[kernel] += took;
+			if (took < NS / 2 && many[kernel] < sizeof(bytes) / 2)
+				many[kernel] *= 2;
+		}
+	}
+	printf("%llu %llu\n", (unsigned long long)used[0], (unsigned long long)used[1]);
+}
+
 static void hog(uint64_t end)
 {
 	while (now_ns(CLOCK_MONOTONIC) < end)
@@ -167,6 +213,10 @@ int main(int argc, char **argv)
 		tcp(end);
 	else if (strcmp(kind, "forks") == 0)
 		forks(end);
+	else if (strcmp(kind, "find") == 0)
+		find(end);
+	else if (strcmp(kind, "halves") == 0)
+		halves(end);
 	else if (strcmp(kind, "hog") == 0)
 		hog(end);
 	else
