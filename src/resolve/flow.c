@@ -241,35 +241,48 @@ static void set_target(struct walk *w, uint32_t i, uint32_t pos)
 		vec_push(&w->work, (struct step){.pos = pos, .from = i});
 }
 
+/* What is known at a jump after some of the way to it was executed. */
+struct way_end {
+	struct flow_value target; /* where the jump goes */
+	struct flow_values v;
+	uint64_t bound; /* entries of the table that TARGET is loaded from; 0: not known */
+	bool is_whole;	/* the way began at a root */
+};
+
+/* Executes the last MAX instructions of the way to the jump I.  Returns false when more of the way
+ * may tell more: where the table is, or how long. */
+static bool execute_way(struct walk *w, uint32_t i, uint32_t max, struct way_end *ret)
+{
+	ret->target = execute(w, i, max, &ret->v);
+	ret->is_whole = w->way.n < max;
+	ret->bound = ret->target.kind == FLOW_LOADED ? flow_table_bound(&ret->v, &ret->target) : 0;
+	if (ret->target.kind == FLOW_LOADED && has_start(w, ret->target.table))
+		return true; /* an interpreter's table, which nobody bounds */
+	return ret->target.kind == FLOW_CONST || ret->bound || ret->is_whole;
+}
+
 /* Finds out where the jump I, through a register or memory, goes. */
 static void resolve(struct walk *w, uint32_t i)
 {
+	struct way_end end;
 	struct flow_value target, *sp;
-	struct flow_values v;
-	uint64_t bound = 0, svma;
-	bool is_whole = false;
+	uint64_t svma;
 
-	/* More of the way may tell more: where the table is, or how long. */
-	for (uint32_t max = SHORT_WAY;; max = LONG_WAY) {
+	if (w->n_steps > MAX_STEPS)
+		return;
+	if (!execute_way(w, i, SHORT_WAY, &end)) {
 		if (w->n_steps > MAX_STEPS)
 			return;
-		target = execute(w, i, max, &v);
-		if (target.kind == FLOW_LOADED) {
-			bound = flow_table_bound(&v, &target);
-			/* An interpreter's, which nobody bounds. */
-			if (!bound && has_start(w, target.table))
-				break;
-		}
-		is_whole = w->way.n < max;
-		if (target.kind == FLOW_CONST || bound || is_whole || max == LONG_WAY)
-			break;
+		execute_way(w, i, LONG_WAY, &end);
 	}
+	target = end.target;
 	if (target.kind == FLOW_LINEAR) {
-		sp = &v.regs[w->machine->sp];
+		sp = &end.v.regs[w->machine->sp];
 		/* A pointer that is kept somewhere is one to a procedure; and who has given up his
 		 * frame is about to leave. */
-		if (target.table || (is_whole && !w->roots.v[w->roots.n - 1] &&
-				     sp->kind == FLOW_LINEAR && sp->id == v.sp_id && !sp->addend))
+		if (target.table ||
+		    (end.is_whole && !w->roots.v[w->roots.n - 1] && sp->kind == FLOW_LINEAR &&
+		     sp->id == end.v.sp_id && !sp->addend))
 			set_target(w, i, NO_POS);
 		return;
 	}
@@ -280,10 +293,10 @@ static void resolve(struct walk *w, uint32_t i)
 	if (!flow_table_entry(w->code, &target, 0, &svma))
 		return;
 	add_start(w, target.table);
-	if (!bound && w->open.n < MAX_OPEN) {
+	if (!end.bound && w->open.n < MAX_OPEN) {
 		vec_push(&w->open, (struct open_table){.insn = i, .target = target});
-	} else if (bound) {
-		if (!read_table(w, i, &target, bound) && find_pos(w, svma) == NO_POS)
+	} else if (end.bound) {
+		if (!read_table(w, i, &target, end.bound) && find_pos(w, svma) == NO_POS)
 			set_target(w, i, NO_POS); /* a table of procedures */
 	}
 }

@@ -101,7 +101,8 @@ static bool add_debug(struct symbol_sources *src, const struct image *im, int co
 	return true;
 }
 
-static void load_file(struct symbol_sources *src, const struct image *im, struct image_symbols *s)
+static void load_file(struct symbol_sources *src, const struct image *im, bool kept_will_do,
+		      struct image_symbols *s)
 {
 	struct file_symbols fs = {.source = SYMTAB_NONE};
 	bool claimed = false, cached, more;
@@ -112,7 +113,7 @@ static void load_file(struct symbol_sources *src, const struct image *im, struct
 	struct symcache_info info;
 
 	cached = s->source != NULL;
-	if (cached && s->status == RESOLVE_OK)
+	if (cached && (s->status == RESOLVE_OK || kept_will_do))
 		return;
 	more = fs.source < SYMTAB_FULL && add_debug(src, im, fd, &fs, &claimed, &debug_path);
 	if (cached && !more) {
@@ -379,14 +380,14 @@ static void turn_into_offsets(struct image_symbols *s)
 	s->symtab = &s->own;
 }
 
-void image_symbols_load(struct symbol_sources *src, const struct image *im,
+void image_symbols_load(struct symbol_sources *src, const struct image *im, bool kept_will_do,
 			struct image_symbols *ret)
 {
 	*ret = (struct image_symbols){.status = RESOLVE_MISSING};
 	ret->symtab = &ret->own;
 	switch (im->kind) {
 	case IMAGE_FILE:
-		load_file(src, im, ret);
+		load_file(src, im, kept_will_do, ret);
 		break;
 	case IMAGE_KERNEL:
 		load_kernel(src, im, ret);
@@ -434,7 +435,7 @@ int image_symbols_save(struct symbol_sources *src, const struct image *im, int f
 		if (im->kind == IMAGE_BPF || im->kind == IMAGE_JIT || im->kind == IMAGE_SCRIPT ||
 		    symcache_has(src->cache_dir, im))
 			return 0;
-		image_symbols_load(src, im, &s); /* saves what it finds */
+		image_symbols_load(src, im, false, &s); /* saves what it finds */
 		image_symbols_release(&s);
 		return 0;
 	}

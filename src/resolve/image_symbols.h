@@ -38,8 +38,9 @@ void symbol_sources_init(struct symbol_sources *src, const char *cache_dir);
 void symbol_sources_release(struct symbol_sources *src);
 
 /* Finds IM's symbols, by the addresses IM's samples have, and, unless told not to, caches what it
- * had to read.  Always leaves a valid RET (image_symbols_release it), which must not be moved. */
-void image_symbols_load(struct symbol_sources *src, const struct image *im,
+ * had to read.  Always leaves a valid RET (image_symbols_release it), which must not be moved.
+ * KEPT_WILL_DO: symbols that are cached are taken though a debug file may have more. */
+void image_symbols_load(struct symbol_sources *src, const struct image *im, bool kept_will_do,
 			struct image_symbols *ret);
 void image_symbols_release(struct image_symbols *s);
 

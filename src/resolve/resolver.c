@@ -148,7 +148,8 @@ void resolver_take_symtab(struct resolver *r, const struct image *im, const stru
 }
 
 /* Gives E, which is IM's, its symbols, unless they are late. */
-static void load_symbols(struct resolver *r, struct resolver_entry *e, const struct image *im)
+static void load_symbols(struct resolver *r, struct resolver_entry *e, const struct image *im,
+			 bool kept_will_do)
 {
 	if (r->is_late && im->kind == IMAGE_FILE && r->is_late(r->late_ctx, im)) {
 		e->late_since = r->n_looks;
@@ -156,8 +157,9 @@ static void load_symbols(struct resolver *r, struct resolver_entry *e, const str
 			(struct image_symbols){.status = RESOLVE_MISSING, .symtab = &no_symbols};
 	} else {
 		e->late_since = 0;
-		image_symbols_load(&r->sources, im, &e->symbols);
+		image_symbols_load(&r->sources, im, kept_will_do, &e->symbols);
 	}
+	e->is_kept_only = kept_will_do && e->symbols.status != RESOLVE_OK;
 	e->result = (struct resolved){
 		.status = e->symbols.status,
 		.symtab = e->symbols.symtab,
@@ -170,15 +172,30 @@ void resolver_look_again(struct resolver *r)
 	r->n_looks++;
 }
 
-struct resolver_entry *resolver_entry_get(struct resolver *r, const struct image *im)
+/* The entry of IM; with symbols that were kept alone, when KEPT_WILL_DO and it is new. */
+static struct resolver_entry *find_entry(struct resolver *r, const struct image *im,
+					 bool kept_will_do)
 {
 	const uint64_t hash = image_hash(im);
 	const uint32_t i = index_find(&r->by_identity, hash, entry_same, r, im);
 	struct resolver_entry *e = i == INDEX_NONE ? entry_add(r, im, hash) : r->entries.v[i];
 
-	if (i == INDEX_NONE || (e->late_since && e->late_since != r->n_looks))
-		load_symbols(r, e, im);
+	if (e->is_kept_only && !kept_will_do)
+		image_symbols_release(&e->symbols);
+	else if (i != INDEX_NONE && (!e->late_since || e->late_since == r->n_looks))
+		return e;
+	load_symbols(r, e, im, kept_will_do);
 	return e;
+}
+
+struct resolver_entry *resolver_entry_get(struct resolver *r, const struct image *im)
+{
+	return find_entry(r, im, false);
+}
+
+const struct symtab *resolver_kept_symbols(struct resolver *r, const struct image *im)
+{
+	return find_entry(r, im, true)->result.symtab;
 }
 
 struct resolver_entry *resolver_entry_find(struct resolver *r, const struct image *im)

@@ -70,6 +70,11 @@ uint32_t resolver_script_first_line(struct resolver *r, const struct image *im, 
  * lives as long as the resolver. */
 const struct resolved *resolver_image(struct resolver *r, const struct image *im);
 
+/* The symbols of IM, without reading its debug file where the database has some: for questions
+ * that these answer, such as in what language a program is.  They last until any other question
+ * about IM. */
+const struct symtab *resolver_kept_symbols(struct resolver *r, const struct image *im);
+
 /* Asks is_late anew of images whose symbols were late. */
 void resolver_look_again(struct resolver *r);
 

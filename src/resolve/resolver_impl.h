@@ -30,6 +30,7 @@ void loop_cache_release(struct loop_cache *c);
 struct resolver_entry {
 	struct resolved result;
 	struct image_symbols symbols;
+	bool is_kept_only;   /* a debug file may have more symbols: resolver_kept_symbols */
 	unsigned late_since; /* number of the look at which they were late; 0: they are not */
 	enum image_kind kind;
 	bool by_offset; /* IMAGE_OFFSETS */

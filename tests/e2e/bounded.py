@@ -44,7 +44,7 @@ class Daemon:
         self.log = open("daemon.log", "a+", encoding="utf-8")
         self.p = subprocess.Popen([os.path.join(os.path.dirname(DWELL), "dwelld"), *map(str, RATE), "--no-pin", "--bpffs", "/nonexistent", *map(str, argv), "db"],
                                   stderr=self.log, preexec_fn=self.limit.enter)
-        wait_for(lambda: self.p.poll() is not None or self.ctl("status").returncode == 0, "the daemon")
+        wait_for(lambda: self.p.poll() is not None or daemon_answers("db"), "the daemon")
         self.lives()
 
     def lives(self):

@@ -21,6 +21,7 @@ that tests take copies of them."""
 import atexit
 import contextlib
 import fcntl
+import glob
 import hashlib
 import json
 import math
@@ -205,6 +206,11 @@ def wait_for(what, name, seconds=60):
     while not what():
         check(time.monotonic() < end, "waited %d s for %s" % (seconds, name))
         time.sleep(0.01)
+
+
+def daemon_answers(db):
+    """Whether a daemon records into DB and answers.  Without its socket no program need be run to know."""
+    return bool(glob.glob(os.path.join(db, "control.*"))) and dwell("ctl", "--db", db, "status").returncode == 0
 
 
 def path_of(image):

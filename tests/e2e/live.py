@@ -12,7 +12,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cli"))
 import screen
-from e2e import check, dwell, likely, longer, prog, run, wait_for, DWELL
+from e2e import check, daemon_answers, dwell, likely, longer, prog, run, wait_for, DWELL
 
 
 class Burning:
@@ -155,7 +155,7 @@ def follows_a_daemon():
     check(p.returncode == 2 and p.stderr, "without a database: %d, %s" % (p.returncode, p.stderr))
     with subprocess.Popen([DWELL, "daemon", "db"], stderr=subprocess.DEVNULL) as daemon:
         try:
-            wait_for(lambda: dwell("ctl", "--db", "db", "status").returncode == 0, "the daemon")
+            wait_for(lambda: daemon_answers("db"), "the daemon")
             with Burning():
                 p = top(100, 30, "--live", "--db", "db", "--comm", "burn") # other programs run beside it
                 p.until(lambda: "burn_here" in first_row(p), "burn_here is not the first row")

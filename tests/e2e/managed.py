@@ -293,7 +293,7 @@ def figures_by_http():
     first, second = free_port(), free_port()
     tell("http %d\n" % first)
     with open("said", "w", encoding="utf-8") as log, running(DWELL, "daemon", "--config", "conf", "db", stderr=log) as p, socket.socket() as silent:
-        wait_for(lambda: dwell("ctl", "--db", "db", "status").returncode == 0, "the daemon")
+        wait_for(lambda: daemon_answers("db"), "the daemon")
         silent.connect(("127.0.0.1", first))
         kind, text = page(first)
         check(kind == "application/openmetrics-text; version=1.0.0; charset=utf-8", kind)
@@ -357,7 +357,7 @@ def the_page():
         check(open("/proc/%d/oom_score_adj" % web, encoding="utf-8").read().strip() == "1000", "memory is taken from it first")
         os.kill(web, signal.SIGKILL)
         wait_for(lambda: "the page's server has ended (signal 9); recording goes on" in said(), "its end")
-        check(dwell("ctl", "--db", "db", "status").returncode == 0, "the daemon lives")
+        check(daemon_answers("db"), "the daemon lives")
         check(dwell("ctl", "--db", "db", "quit").returncode == 0 and p.wait(60) == 0, said())
     with open("said", "w", encoding="utf-8") as log, running(*argv, stderr=log) as p:
         wait_for(lambda: "the page is at " in said(), "the page")

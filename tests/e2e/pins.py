@@ -58,7 +58,7 @@ class Daemon:
     def __init__(self, *argv, prefix=()):
         self.log = open("said", "w+", encoding="utf-8")
         self.p = subprocess.Popen([*prefix, os.path.join(os.path.dirname(DWELL), "dwelld"), *map(str, RATE), *map(str, argv), "db"], stderr=self.log)
-        wait_for(lambda: self.p.poll() is not None or dwell("ctl", "--db", "db", "status").returncode == 0, "the daemon", 60)
+        wait_for(lambda: self.p.poll() is not None or daemon_answers("db"), "the daemon", 60)
         check(self.p.poll() is None, "it ended: " + self.said())
 
     def said(self):
@@ -209,7 +209,7 @@ def two_at_once_share_a_mount():
     there = [subprocess.Popen([os.path.join(os.path.dirname(DWELL), "dwelld"), *map(str, RATE), db], stderr=subprocess.DEVNULL) for db in ("db1", "db2")]
     try:
         for db in "db1", "db2":
-            wait_for(lambda: dwell("ctl", "--db", db, "status").returncode == 0, "the daemon of " + db, 60)
+            wait_for(lambda: daemon_answers(db), "the daemon of " + db, 60)
         check(len(logs(OWN)) == 2, str(logs(OWN)))
         mounts = [line for line in open("/proc/self/mounts", encoding="utf-8") if " %s bpf " % OWN in line]
         check(len(mounts) == 1, str(mounts))

@@ -47,6 +47,17 @@ static struct resolver *resolver(const char *cache, const char *extra)
 						    .debug_root = debug_root});
 }
 
+static bool has_hot(const struct symtab *st)
+{
+	proc_list l = {0};
+	bool found;
+
+	symtab_find_name(st, "hot", &l);
+	found = l.n == 1;
+	vec_release(&l);
+	return found;
+}
+
 /* The status of IM for a fresh resolver, and whether it knows the procedure hot. */
 static enum resolve_status look(const struct image *im, const char *cache, const char *extra,
 				bool *ret_hot)
@@ -244,9 +255,18 @@ TEST(separate_debug_files)
 	EXPECT_EQ(look(&im, "images", NULL, &hot), RESOLVE_PARTIAL);
 	REQUIRE(sh("mkdir -p debug/.build-id/%.2s && mv kept debug/.build-id/%.2s/%s.debug", hex,
 		   hex, hex + 2) == 0);
+	r = resolver("images", NULL);
+	EXPECT(!has_hot(resolver_kept_symbols(r, &im)) && resolver_kept_symbols(r, &im)->n > 0);
+	EXPECT(has_hot(resolver_image(r, &im)->symtab));
+	EXPECT(has_hot(resolver_kept_symbols(r, &im)));
+	resolver_free(r);
 	EXPECT_EQ(look(&im, "images", NULL, &hot), RESOLVE_OK);
 	EXPECT(hot);
+	r = resolver("images", NULL);
+	EXPECT(has_hot(resolver_kept_symbols(r, &im))); /* what was found is kept now */
+	resolver_free(r);
 	r = resolver(NULL, NULL);
+	EXPECT(has_hot(resolver_kept_symbols(r, &im))); /* nothing is kept: all there are */
 	fd = resolver_open_debug(r, &im, &where, &err);
 	EXPECT(fd >= 0 && where && strstr(where, ".build-id"));
 	close(fd);

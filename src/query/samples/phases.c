@@ -108,6 +108,17 @@ static const char *file_name(const struct image *im)
 	return slash ? slash + 1 : im->path ? im->path : "";
 }
 
+/* Whether IM is the C library or the loader, which begin most paths: neither is Go's. */
+static bool begins_all(const struct image *im)
+{
+	static const char *const names[] = {"libc.so.", "libc-", "ld-linux", "ld-2", "ld-musl"};
+
+	for (size_t i = 0; i < n_elems(names); i++)
+		if (begins_with(file_name(im), names[i]))
+			return true;
+	return false;
+}
+
 /* The rows that may be of IM, as a set of bits by number. */
 static uint64_t phase_rows(const struct image *im, bool is_go)
 {
@@ -211,9 +222,12 @@ void phases_init(struct phases *ph, const struct profile *p, struct resolver *r)
 
 		if (pi->is_met)
 			pi->set = phase_rows(&p->images.v[i], false);
-		pi->is_outermost &= p->images.v[i].kind == IMAGE_FILE;
-		if (pi->set || pi->is_outermost)
+		pi->is_outermost &=
+			p->images.v[i].kind == IMAGE_FILE && !begins_all(&p->images.v[i]);
+		if (pi->set)
 			pi->symtab = resolver_image(r, &p->images.v[i])->symtab;
+		else if (pi->is_outermost) /* Go's names are in the program itself */
+			pi->symtab = resolver_kept_symbols(r, &p->images.v[i]);
 	}
 	find_go(images, p);
 	for (place_id i = 0; i < p->places.n; i++) {
