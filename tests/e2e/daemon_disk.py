@@ -49,11 +49,10 @@ def no_room_left():
             time.sleep(0.7)
             d.do("flush")
             was = in_segments("small/db")
-            with open("small/filler", "wb") as f:
+            with open("small/filler", "wb", buffering=0) as f:
                 try:
                     while True:
                         f.write(b"x" * 65536)
-                        f.flush()
                 except OSError:
                     pass
             wait_for(lambda: "cannot store" in d.said(), "a complaint", 60)
