@@ -22,7 +22,7 @@ from measure import CannotMeasure, bootstrap
 
 HZ = 97
 SLICE_S = 0.25
-ROUNDS = 12 if QUICK else 300  # each: nothing and dwelld twice, the bare event once
+ROUNDS = 12 if QUICK else 200  # each: nothing and dwelld twice, the bare event once
 WRITE_S = 3                    # after the rounds: what the generators still have to write
 EDGE_S = 0.01                  # of a slice's begin is left out: what was under way when it began
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]

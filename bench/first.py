@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The rows about the first second of recording a machine on which PROGRAMS run: how many of its samples have
+complete call paths, into a new database and into one that has met the programs."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+from common import DWELL, QUICK, WORK, environment, notes, row, say
+from measure import CannotMeasure, bootstrap
+
+ROUNDS = 2 if QUICK else 6
+IDLE_S = 0.5  # between two recordings
+# Each works a little and sleeps, as most programs of a machine do: with many libraries, few, and in a shell.
+PROGRAMS = [
+    (70, [sys.executable, "-c", """
+import bz2, ctypes, decimal, hashlib, json, lzma, random, sqlite3, ssl, time, zlib
+while True:
+    zlib.crc32(json.dumps([random.random() for i in range(200)]).encode())
+    time.sleep(random.uniform(0.4, 1))
+"""]),
+    (70, ["perl", "-e", "while (1) { my %h; $h{$_} = $_ * 2 for 1..300; my @s = sort values %h;"
+          " select(undef, undef, undef, 0.4 + rand(0.6)); }"]),
+    (60, ["bash", "-c", "while :; do for i in {1..40}; do x=$((i * i)); done; sleep 0.$((RANDOM % 6 + 4)); done"]),
+]
+
+
+def record(db):
+    """(samples with complete paths, samples)."""
+    p = subprocess.run([DWELL, "record", "-a", "-g", "-e", "cpu-clock", "-F", "997", "-d", "1", "--db", db, "--json"],
+                       env=environment(), capture_output=True, text=True, check=False)
+    if p.returncode:
+        raise CannotMeasure("dwell record: " + p.stderr)
+    event = json.loads(p.stdout)["events"][0]
+    time.sleep(IDLE_S)
+    return event["call_paths"]["complete"], event["samples"] - event["idle"]
+
+
+def share(pairs):
+    return 100 * sum(a for a, _ in pairs) / sum(b for _, b in pairs)
+
+
+def measure():
+    db = os.path.join(WORK, "first-db")
+    seen = {"into a new database": [], "into one that has its tables": []}
+    running = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+               for n, command in PROGRAMS for _ in range(n)]
+    try:
+        time.sleep(10)  # until all are at work
+        for i in range(ROUNDS):
+            say(f"first second: {i + 1} of {ROUNDS}")
+            shutil.rmtree(db, ignore_errors=True)
+            for pairs in seen.values():
+                pairs.append(record(db))
+        load = os.getloadavg()[0]
+    finally:
+        for p in running:
+            p.kill()
+        for p in running:
+            p.wait()
+    for (what, pairs), must in zip(seen.items(), (99.5, 99.9)):
+        row("complete paths in the first second, 200 programs, " + what, "%.2f %% [%.2f, %.2f]" % bootstrap(pairs, share),
+            "-", None, f">= {must} %", share(pairs) >= must)
+    notes.append("first second: %d samples in %d recordings, load %.1f" %
+                 (sum(n for pairs in seen.values() for _, n in pairs), 2 * ROUNDS, load))
