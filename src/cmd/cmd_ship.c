@@ -44,20 +44,6 @@ static void say_notice(void *ctx, const char *line)
 	cmd_notice(ctx, "%s", line);
 }
 
-/* Makes the tables that are not there.  One statement a request: servers take no more. */
-static int create_tables(struct fleet_server *s, struct err *err)
-{
-	_str_ struct str all = {0};
-	int rc = 0;
-
-	fleet_schema_format(&all);
-	for (char *at = all.v, *end; rc >= 0 && (end = strstr(at, ";\n")); at = end + 2) {
-		*end = 0;
-		rc = fleet_run(s, at, err);
-	}
-	return rc;
-}
-
 struct ship_member {
 	const char *key;
 	uint64_t n;
@@ -192,7 +178,7 @@ static int ship_once(struct cmd *c, const struct ship_args *a)
 	if (rc < 0)
 		return rc;
 	if (a->create)
-		rc = create_tables(s, &c->err);
+		rc = fleet_create_schema(s, &c->err);
 	if (rc >= 0)
 		rc = fleet_ship(s, &o, &totals, &c->err);
 	if (rc >= 0 && a->retain_ns)

@@ -167,6 +167,24 @@ static int load_places(struct fleet_loader *l, struct err *err)
 	return ask_listed(l, ASK_PLACES, &ids, err);
 }
 
+/* Names come before samples are placed: they say what is one procedure. */
+static int settle_procedures(struct fleet_loader *l, struct err *err)
+{
+	int rc;
+
+	vec_each (c, &l->counts) {
+		const uint32_t image = fleet_ids_find(&l->image_ids, c->ctx);
+
+		if (image != FLEET_NO_NUMBER)
+			*vec_at(&l->used_images, image) = 1;
+	}
+	rc = load_places(l, err);
+	fleet_take_names(l);
+	l->has_names = true;
+	fleet_counts_settle(l);
+	return rc;
+}
+
 /* Groups by column NAME too, unless it has nothing but *ONLY: each key of a group costs. */
 static void add_key(struct str *columns, struct str *keys, const char *name, const char *as,
 		    const uint64_t *only)
@@ -179,30 +197,96 @@ static void add_key(struct str *columns, struct str *keys, const char *name, con
 	}
 }
 
+/* Columns that all sums have, from c2 on, and the keys of their groups behind c0 and c1. */
+static void add_columns(struct fleet_loader *l, struct str *columns, struct str *keys,
+			const char *count, const char *total)
+{
+	static const uint64_t none = 0;
+
+	add_key(columns, keys, "vector", "c2", l->vector_ids.ids.n ? NULL : &none);
+	add_key(columns, keys, "event_id", "c3",
+		l->event_ids.ids.n == 1 ? &l->event_ids.ids.v[0] : NULL);
+	str_addf(columns, "toUInt64(sum(%s)) AS c4, toUInt64(sum(%s)) AS c5, %s AS c6, ", count,
+		 total, l->sel->by_host ? "host" : "''");
+	str_add(keys, l->sel->by_host ? ", c6" : "");
+}
+
+/* Owners, as an expression of a row's. */
+static void add_owner(struct fleet_loader *l, struct str *sql)
+{
+	if (l->by_idle)
+		str_addf(sql, FLEET_IDLE_OWNER, (unsigned)OWNER_IDLE);
+	else
+		str_add(sql, "owner");
+}
+
 /* Sums of TABLE's rows ROWS; COUNT and TOTAL are expressions of a row's. */
 static int load_counts(struct fleet_loader *l, const char *table, const struct str *rows,
 		       const char *count, const char *total, struct err *err)
 {
 	static const uint64_t none = 0;
 	const struct fleet_question *q = &fleet_questions[ASK_COUNTS];
+	const char *folded = str_get(&l->folded);
 	_str_ struct str sql = {0}, keys = {0};
+	_mem_ char *svma = *folded ? xasprintf("if(ctx IN (%s), toUInt64(0), svma)", folded) : NULL;
 
-	str_add(&sql, "SELECT owner AS c0, ");
-	if (l->folded.n)
-		str_addf(&sql, "if(ctx IN (%s), ctx, image) AS c1, ", str_get(&l->folded));
+	str_add(&sql, "SELECT ");
+	add_owner(l, &sql);
+	if (*folded)
+		str_addf(&sql, " AS c0, if(ctx IN (%s), ctx, image) AS c1, ", folded);
 	else
-		str_addf(&sql, "%s AS c1, ", l->sel->no_code ? "image" : "ctx");
-	add_key(&sql, &keys, "vector", "c2", l->vector_ids.ids.n ? NULL : &none);
-	add_key(&sql, &keys, "event_id", "c3",
-		l->event_ids.ids.n == 1 ? &l->event_ids.ids.v[0] : NULL);
-	if (l->sel->by_host)
-		str_add(&keys, ", c6");
-	str_addf(&sql,
-		 "toUInt64(sum(%s)) AS c4, toUInt64(sum(%s)) AS c5, %s AS c6 FROM %s WHERE %s%s "
-		 "GROUP BY c0, c1%s",
-		 count, total, l->sel->by_host ? "host" : "''", table, str_get(rows),
+		str_addf(&sql, " AS c0, %s AS c1, ", l->sel->no_code ? "image" : "ctx");
+	add_columns(l, &sql, &keys, count, total);
+	add_key(&sql, &keys, svma, "c7", svma && l->sel->procedures ? NULL : &none);
+	sql.n -= strlen(", ");
+	str_addf(&sql, " FROM %s WHERE %s%s GROUP BY c0, c1%s", table, str_get(rows),
 		 str_get(&l->owners), str_get(&keys));
 	return fleet_ask(l->s, str_get(&sql), q->cols, q->n_cols, q->take, l, err);
+}
+
+/* Sums of days by procedure, or image. */
+static int load_procedures(struct fleet_loader *l, struct err *err)
+{
+	static const uint64_t none = 0;
+	const struct fleet_question *q = &fleet_questions[ASK_COUNTS];
+	_str_ struct str sql = {0}, keys = {0};
+
+	str_add(&sql, "SELECT owner AS c0, image AS c1, ");
+	add_columns(l, &sql, &keys, "n", "total");
+	add_key(&sql, &keys, "svma", "c7", l->sel->procedures ? NULL : &none);
+	sql.n -= strlen(", ");
+	str_addf(&sql, " FROM daily_procedures WHERE %s GROUP BY c0, c1%s", str_get(&l->pick.daily),
+		 str_get(&keys));
+	return fleet_ask(l->s, str_get(&sql), q->cols, q->n_cols, q->take, l, err);
+}
+
+/* Sums of days of the contexts that are wanted besides: they are in those of procedures. */
+static int load_folded(struct fleet_loader *l, struct err *err)
+{
+	static const uint64_t none = 0;
+	const struct fleet_question *q = &fleet_questions[ASK_FOLDED];
+	_str_ struct str sql = {0}, keys = {0};
+
+	str_add(&sql, "SELECT ");
+	add_owner(l, &sql);
+	str_add(&sql, " AS c0, ctx AS c1, ");
+	add_columns(l, &sql, &keys, "n", "total");
+	add_key(&sql, &keys, "svma", "c7", l->sel->procedures ? NULL : &none);
+	str_addf(&sql,
+		 "image AS c8 FROM daily_hosts WHERE %s AND ctx IN (%s) GROUP BY c0, c1, c8%s",
+		 str_get(&l->pick.daily), str_get(&l->folded), str_get(&keys));
+	return fleet_ask(l->s, str_get(&sql), q->cols, q->n_cols, q->take, l, err);
+}
+
+static int load_rollups(struct fleet_loader *l, struct err *err)
+{
+	int rc;
+
+	if (!l->by_idle)
+		return load_counts(l, l->sel->by_host ? "daily_hosts" : "daily", &l->pick.daily,
+				   "n", "total", err);
+	rc = load_procedures(l, err);
+	return rc < 0 ? rc : load_folded(l, err);
 }
 
 /* What rollups have too much is taken away: sums are modulo 2^64. */
@@ -281,6 +365,7 @@ static void choose_folded(struct fleet_loader *l)
 	if (!l->sel->folded)
 		return;
 	l->no_callers = profile_mark_ctx(l->p, NO_CALLERS);
+	l->by_idle = !l->sel->want_owners;
 	str_addf(
 		&l->folded,
 		"SELECT DISTINCT id FROM contexts ARRAY JOIN images AS i WHERE i IN (SELECT id "
@@ -307,11 +392,11 @@ static int load_all(struct fleet_loader *l, struct err *err)
 	if (rc >= 0)
 		rc = choose_owners(l, err);
 	if (rc >= 0 && l->pick.rollups.n)
-		rc = load_counts(l, l->sel->by_host ? "daily_hosts" : "daily", &l->pick.daily, "n",
-				 "total", err);
+		rc = load_rollups(l, err);
 	if (rc >= 0 && l->pick.has_rest)
 		rc = load_rest(l, err);
-	if (l->pick.rollups.n && l->pick.has_rest)
+	/* Procedures are added up when they have names. */
+	if (l->pick.rollups.n && (l->pick.has_rest || l->by_idle) && !l->sel->procedures)
 		fleet_counts_merge(&l->counts);
 	list_ids(l, true, &owners);
 	if (rc >= 0)
@@ -320,9 +405,11 @@ static int load_all(struct fleet_loader *l, struct err *err)
 		rc = load_containers(l, err);
 	if (rc >= 0 && !l->sel->no_code)
 		rc = load_contexts(l, err);
+	if (rc >= 0 && l->folded.n && l->sel->procedures)
+		rc = settle_procedures(l, err);
 	if (rc >= 0)
 		rc = fleet_add_counts(l, err);
-	return rc < 0 || l->sel->no_code ? rc : load_places(l, err);
+	return rc < 0 || l->sel->no_code || l->has_names ? rc : load_places(l, err);
 }
 
 static int note_host(void *ctx, const struct native_value *v, struct err *err)
@@ -380,7 +467,8 @@ int fleet_load(const char *url, const struct fleet_selection *sel, struct profil
 	p->meta.end_wall_ns = l.pick.end_ns;
 	if (rc >= 0)
 		rc = load_all(&l, err);
-	fleet_take_names(&l);
+	if (!l.has_names)
+		fleet_take_names(&l);
 	if (rc >= 0 && sel->note)
 		rc = note_hosts(&l, err);
 	loader_release(&l);

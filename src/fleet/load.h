@@ -16,6 +16,7 @@ struct fleet_selection {
 	 * name this expression (RE2's) matches is on the path: there the reader may give samples to
 	 * another image than that of their place. */
 	const char *folded;
+	bool procedures; /* with `folded`: procedures will do, not images */
 	bool newest_day; /* no time was asked for: what ended within a day of the newest */
 	/* Says which owners of P are wanted: *RET, by number, to be freed; NULL: all.  Samples of
 	 * others may be there, too.  NULL: all are wanted. */

@@ -10,6 +10,7 @@
 struct fleet_count {
 	uint64_t owner, ctx, vector, event, n, total;
 	string_id host;
+	uint64_t svma; /* where images or procedures will do: in image `ctx` */
 };
 typedef VEC(struct fleet_count) fleet_count_list;
 
@@ -21,6 +22,8 @@ struct fleet_loader {
 	struct fleet_pick pick;
 	struct str owners; /* " AND ...": a condition of rows of the owners wanted */
 	struct str folded; /* a SELECT of the contexts that are wanted besides images, "": all */
+	bool has_names;	   /* of places, already */
+	bool by_idle;	   /* owners that are no idle tasks are all the same: 0 */
 	ctx_id no_callers; /* above images that are there instead of contexts */
 	fleet_count_list counts;
 	struct fleet_ids image_ids; /* by id: number in the profile */
@@ -40,7 +43,8 @@ enum fleet_question_id {
 	ASK_CONTEXTS,
 	ASK_LOSSES,
 	ASK_PLACES,
-	ASK_COUNTS, /* its statement is load.c's */
+	ASK_COUNTS, /* the statements of these are load.c's */
+	ASK_FOLDED,
 	FLEET_N_QUESTIONS
 };
 
@@ -55,6 +59,10 @@ extern const struct fleet_question fleet_questions[FLEET_N_QUESTIONS];
 
 /* Adds up what was counted several times, and leaves out what is nothing then. */
 void fleet_counts_merge(fleet_count_list *l);
+
+/* Has what was counted in a procedure at its start, by the names that are known now.  Sums of days
+ * have it where it began when they were made, values at each address. */
+void fleet_counts_settle(struct fleet_loader *l);
 
 /* Adds what was counted, whose names are known now, to the profile.  -EBADMSG. */
 int fleet_add_counts(struct fleet_loader *l, struct err *err);

@@ -170,7 +170,7 @@ static int take_ctx(void *ctx, const struct native_value *v, struct err *err)
 
 static const struct native_col count_cols[] = {
 	{"c0", "UInt64"}, {"c1", "UInt64"}, {"c2", "UInt64"}, {"c3", "UInt64"},
-	{"c4", "UInt64"}, {"c5", "UInt64"}, {"c6", "String"},
+	{"c4", "UInt64"}, {"c5", "UInt64"}, {"c6", "String"}, {"c7", "UInt64"},
 };
 
 /* OWNER as that of HOST. */
@@ -187,16 +187,38 @@ static int take_count(void *ctx, const struct native_value *v, struct err *err)
 	struct fleet_loader *l = ctx;
 
 	(void)err;
-	vec_push(&l->counts, (struct fleet_count){v[0].u, v[1].u, v[2].u, v[3].u, v[4].u, v[5].u,
-						  l->sel->by_host ? fleet_intern(l, &v[6]) : 0});
+	vec_push(&l->counts,
+		 (struct fleet_count){v[0].u, v[1].u, v[2].u, v[3].u, v[4].u, v[5].u,
+				      l->sel->by_host ? fleet_intern(l, &v[6]) : 0, v[7].u});
+	return 0;
+}
+
+static const struct native_col folded_cols[] = {
+	{"c0", "UInt64"}, {"c1", "UInt64"}, {"c2", "UInt64"}, {"c3", "UInt64"}, {"c4", "UInt64"},
+	{"c5", "UInt64"}, {"c6", "String"}, {"c7", "UInt64"}, {"c8", "UInt64"},
+};
+
+/* What is of a context, and so no more of its procedure. */
+static int take_folded(void *ctx, const struct native_value *v, struct err *err)
+{
+	struct fleet_loader *l = ctx;
+	struct fleet_count *last;
+	int rc = take_count(ctx, v, err);
+
+	if (rc < 0)
+		return rc;
+	last = &l->counts.v[l->counts.n - 1];
+	last->svma = 0;
+	vec_push(&l->counts, (struct fleet_count){v[0].u, v[8].u, v[2].u, v[3].u, -v[4].u, -v[5].u,
+						  last->host, v[7].u});
 	return 0;
 }
 
 static int compare_counts(const void *a, const void *b)
 {
 	const struct fleet_count *x = a, *y = b;
-	const uint64_t left[] = {x->ctx, x->owner, x->event, x->vector, x->host},
-		       right[] = {y->ctx, y->owner, y->event, y->vector, y->host};
+	const uint64_t left[] = {x->ctx, x->owner, x->event, x->vector, x->host, x->svma},
+		       right[] = {y->ctx, y->owner, y->event, y->vector, y->host, y->svma};
 
 	for (size_t i = 0; i < n_elems(left); i++)
 		if (left[i] != right[i])
@@ -204,22 +226,105 @@ static int compare_counts(const void *a, const void *b)
 	return 0;
 }
 
+static uint64_t hash_count(const struct fleet_count *c)
+{
+	const uint64_t keys[] = {c->ctx, c->owner, c->event, c->vector, c->host, c->svma};
+
+	return hash_bytes(keys, sizeof(keys));
+}
+
+static bool same_count(const void *list, uint32_t i, const void *key)
+{
+	return compare_counts(&((const fleet_count_list *)list)->v[i], key) == 0;
+}
+
 void fleet_counts_merge(fleet_count_list *l)
 {
-	size_t n = 0;
+	struct index index = {0};
+	size_t n = 0, kept = 0;
 
-	vec_sort(l, compare_counts);
-	for (size_t i = 0; i < l->n;) {
-		struct fleet_count sum = l->v[i++];
+	for (size_t i = 0; i < l->n; i++) {
+		const struct fleet_count c = l->v[i];
+		const uint64_t hash = hash_count(&c);
+		const uint32_t at = index_find(&index, hash, same_count, l, &c);
 
-		while (i < l->n && compare_counts(&sum, &l->v[i]) == 0) {
-			sum.n += l->v[i].n;
-			sum.total += l->v[i++].total;
+		if (at != INDEX_NONE) {
+			l->v[at].n += c.n;
+			l->v[at].total += c.total;
+			continue;
 		}
-		if (sum.n || sum.total)
-			l->v[n++] = sum;
+		l->v[n] = c;
+		index_add(&index, hash, (uint32_t)n++);
 	}
-	l->n = n;
+	index_release(&index);
+	for (size_t i = 0; i < n; i++)
+		if (l->v[i].n || l->v[i].total)
+			l->v[kept++] = l->v[i];
+	l->n = kept;
+}
+
+/* Whether X and Y differ in their svma alone. */
+static bool is_beside(const struct fleet_count *x, const struct fleet_count *y)
+{
+	struct fleet_count z = *y;
+
+	z.svma = x->svma;
+	return compare_counts(x, &z) == 0;
+}
+
+static bool is_too_much(const struct fleet_count *c)
+{
+	return (int64_t)c->n < 0 || (int64_t)c->total < 0;
+}
+
+static void move_count(struct fleet_count *from, struct fleet_count *to)
+{
+	to->n += from->n;
+	to->total += from->total;
+	from->n = from->total = 0;
+}
+
+static bool has_too_much(const fleet_count_list *l)
+{
+	vec_each (c, l)
+		if (is_too_much(c))
+			return true;
+	return false;
+}
+
+/* Should a procedure have got another start since a sum was made, what is to be taken away lies
+ * beside what it is taken from: there it goes to its neighbour, by address. */
+static void spread_too_much(fleet_count_list *l)
+{
+	if (!has_too_much(l))
+		return;
+	vec_sort(l, compare_counts);
+	for (size_t i = l->n; i-- > 1;)
+		if (is_too_much(&l->v[i]) && is_beside(&l->v[i - 1], &l->v[i]))
+			move_count(&l->v[i], &l->v[i - 1]);
+	for (size_t i = 0; i + 1 < l->n; i++)
+		if (is_too_much(&l->v[i]) && is_beside(&l->v[i], &l->v[i + 1]))
+			move_count(&l->v[i], &l->v[i + 1]);
+}
+
+void fleet_counts_settle(struct fleet_loader *l)
+{
+	_vec_ VEC(const struct symtab *) tables = {0};
+
+	vec_each (s, l->symbols)
+		*vec_at(&tables, s->image) = &s->symtab;
+	vec_each (c, &l->counts) {
+		const uint32_t image = fleet_ids_find(&l->image_ids, c->ctx);
+		const struct symtab *st =
+			image != FLEET_NO_NUMBER && image < tables.n ? tables.v[image] : NULL;
+		const uint32_t i = st ? symtab_find(st, c->svma) : PROC_NONE;
+
+		if (i != PROC_NONE)
+			c->svma = symtab_get(st, i).start;
+	}
+	fleet_counts_merge(&l->counts);
+	spread_too_much(&l->counts);
+	fleet_counts_merge(&l->counts);
 }
 
 /* The context of samples of C. */
@@ -233,7 +338,7 @@ static ctx_id ctx_of_count(struct fleet_loader *l, const struct fleet_count *c)
 	return image == FLEET_NO_NUMBER
 		       ? find_id(&l->ctx_ids, c->ctx, l->unknown)
 		       : profile_intern_ctx(l->p, l->no_callers,
-					    profile_intern_place(l->p, image, 0, 0));
+					    profile_intern_place(l->p, image, c->svma, 0));
 }
 
 int fleet_add_counts(struct fleet_loader *l, struct err *err)
@@ -351,4 +456,5 @@ const struct fleet_question fleet_questions[FLEET_N_QUESTIONS] = {
 			" ORDER BY version DESC LIMIT 1 BY image, svma", place_cols,
 			n_elems(place_cols), take_place},
 	[ASK_COUNTS] = {NULL, NULL, count_cols, n_elems(count_cols), take_count},
+	[ASK_FOLDED] = {NULL, NULL, folded_cols, n_elems(folded_cols), take_folded},
 };

@@ -84,23 +84,68 @@ static bool is_due(const struct roller *r, const struct roll_day *d, const struc
 	return d->day < r->now_s / 86400 ? n_off : n_off * PART_MISSING >= d->n_batches && n_off;
 }
 
-/* Makes TABLE's rows of rollup ID: those of BASE (0: none), and the values of the batches by which
- * they differ.  COLUMNS are read and KEYS told apart; MADE is made of them. */
-static int sum_table(struct roller *r, const char *table, const char *columns, const char *keys,
-		     const char *made, uint64_t day, uint64_t id, uint64_t base, struct err *err)
+/* Sums of rollup ID, as a SELECT: rows of BASE (0: none) in TABLE, and the values of the batches by
+ * which they differ.  COLUMNS are read and KEYS told apart; MADE is made of them, and a and b. */
+static char *format_sums(const char *table, const char *columns, const char *keys, const char *made,
+			 uint64_t day, uint64_t id, uint64_t base)
 {
 	_mem_ char *new = xasprintf("SELECT batch FROM rolled WHERE rollup_id = %" PRIu64, id);
 	_mem_ char *old = xasprintf("SELECT batch FROM rolled WHERE rollup_id = %" PRIu64, base);
-	_mem_ char *sql = xasprintf(
-		"INSERT INTO %s SELECT toDate(%" PRIu64 "), toUInt64(%" PRIu64
-		"), %s, toUInt64(sum(x)) AS a, toUInt64(sum(y)) AS b FROM (SELECT %s, toInt64(n) "
-		"AS x, toInt64(total) AS y FROM %s WHERE rollup_id = %" PRIu64
+
+	return xasprintf(
+		"SELECT %s, toUInt64(sum(x)) AS a, toUInt64(sum(y)) AS b FROM (SELECT %s, "
+		"toInt64(n) AS x, toInt64(total) AS y FROM %s WHERE rollup_id = %" PRIu64
 		" UNION ALL SELECT %s, if(batch IN (%s), toInt64(n), -toInt64(n)) AS x, if(batch "
-		"IN "
-		"(%s), toInt64(total), -toInt64(total)) AS y FROM counts WHERE day = "
+		"IN (%s), toInt64(total), -toInt64(total)) AS y FROM counts WHERE day = "
 		"toDate(%" PRIu64
 		") AND (batch IN (%s)) != (batch IN (%s))) GROUP BY %s HAVING a != 0 OR b != 0",
-		table, day, id, made, columns, table, base, columns, new, new, day, new, old, keys);
+		made, columns, table, base, columns, new, new, day, new, old, keys);
+}
+
+static int sum_all(struct roller *r, uint64_t day, uint64_t id, uint64_t base, struct err *err)
+{
+	_mem_ char *sums =
+		format_sums("daily", "event_id, owner, ctx, image, svma, vector",
+			    "event_id, owner, ctx, vector",
+			    "event_id, owner, ctx, any(image), any(svma), vector", day, id, base);
+	_mem_ char *sql = xasprintf("INSERT INTO daily SELECT toDate(%" PRIu64
+				    "), toUInt64(%" PRIu64 "), * FROM (%s)",
+				    day, id, sums);
+
+	return fleet_run(r->s, sql, err);
+}
+
+/* Makes ID's sums of each host and context.  The svma is the start of the leaf's procedure if that
+ * has a name by now: an older sum's may be one already. */
+static int sum_hosts(struct roller *r, uint64_t day, uint64_t id, uint64_t base, struct err *err)
+{
+	_mem_ char *sums =
+		format_sums("daily_hosts", "host, event_id, owner, ctx, image, svma, vector",
+			    "host, event_id, owner, ctx, vector",
+			    "host, event_id, owner, ctx, any(image) AS i, any(svma) AS v, vector",
+			    day, id, base);
+	_mem_ char *sql = xasprintf(
+		"INSERT INTO daily_hosts SELECT toDate(%" PRIu64 "), toUInt64(%" PRIu64
+		"), host, event_id, owner, ctx, image, if(s > 0, s, svma), vector, a, b "
+		"FROM (SELECT host, event_id, owner, ctx, i AS image, v AS svma, vector, a, b "
+		"FROM (%s)) ANY LEFT JOIN (SELECT image, svma, argMax(start, version) AS s "
+		"FROM places WHERE svma >= start AND svma < end GROUP BY image, svma) "
+		"USING image, svma",
+		day, id, sums);
+
+	return fleet_run(r->s, sql, err);
+}
+
+/* Adds these up by procedure.  Of owners only idle tasks are told apart. */
+static int sum_procedures(struct roller *r, uint64_t day, uint64_t id, struct err *err)
+{
+	_mem_ char *sql =
+		xasprintf("INSERT INTO daily_procedures SELECT toDate(%" PRIu64
+			  "), toUInt64(%" PRIu64 "), host, event_id, " FLEET_IDLE_OWNER
+			  " AS o, image, svma, vector, toUInt64(sum(n)), toUInt64(sum(total)) FROM "
+			  "daily_hosts WHERE rollup_id = %" PRIu64
+			  " GROUP BY host, event_id, o, image, svma, vector",
+			  day, id, (unsigned)OWNER_IDLE, id);
 
 	return fleet_run(r->s, sql, err);
 }
@@ -124,19 +169,15 @@ static int sum_day(struct roller *r, const struct roll_day *d, const struct flee
 		 id, d->day);
 	str_addf(&commit,
 		 "INSERT INTO rollups SELECT toDate(%" PRIu64 "), toUInt64(%" PRIu64
-		 "), toUInt64(count()) FROM rolled WHERE rollup_id = %" PRIu64,
-		 d->day, id, id);
+		 "), toUInt64(count()), toUInt64(%u) FROM rolled WHERE rollup_id = %" PRIu64,
+		 d->day, id, FLEET_SCHEMA_VERSION, id);
 	rc = fleet_run(r->s, str_get(&note), err);
 	if (rc >= 0)
-		rc = sum_table(r, "daily", "event_id, owner, ctx, image, svma, vector",
-			       "event_id, owner, ctx, vector",
-			       "event_id, owner, ctx, any(image), any(svma), vector", d->day, id,
-			       old, err);
+		rc = sum_all(r, d->day, id, old, err);
 	if (rc >= 0)
-		rc = sum_table(r, "daily_hosts", "host, event_id, owner, ctx, image, vector",
-			       "host, event_id, owner, ctx, vector",
-			       "host, event_id, owner, ctx, any(image), vector", d->day, id, old,
-			       err);
+		rc = sum_hosts(r, d->day, id, old, err);
+	if (rc >= 0)
+		rc = sum_procedures(r, d->day, id, err);
 	if (rc >= 0)
 		rc = fleet_run(r->s, str_get(&commit), err);
 	r->totals->n_days += rc >= 0;
@@ -195,7 +236,7 @@ static int list_unused(struct roller *r, const char *table, struct err *err)
 
 static int drop_unused(struct roller *r, struct err *err)
 {
-	static const char *const tables[] = {"rolled", "daily", "daily_hosts"};
+	static const char *const tables[] = {"rolled", "daily", "daily_hosts", "daily_procedures"};
 	int rc = 0;
 
 	for (size_t t = 0; t < n_elems(tables) && rc >= 0; t++) {

@@ -74,8 +74,14 @@ static const struct native_col daily[DAILY_N] = {
 };
 
 static const struct native_col daily_hosts[DAILY_HOST_N] = {
-	{"day", "Date"},     {"rollup_id", "UInt64"}, {"host", "String"},  {"event_id", "UInt64"},
-	{"owner", "UInt64"}, {"ctx", "UInt64"},	      {"image", "UInt64"}, {"vector", "UInt64"},
+	{"day", "Date"},      {"rollup_id", "UInt64"}, {"host", "String"},  {"event_id", "UInt64"},
+	{"owner", "UInt64"},  {"ctx", "UInt64"},       {"image", "UInt64"}, {"svma", "UInt64"},
+	{"vector", "UInt64"}, {"n", "UInt64"},	       {"total", "UInt64"},
+};
+
+static const struct native_col daily_procedures[DAILY_PROCEDURE_N] = {
+	{"day", "Date"},     {"rollup_id", "UInt64"}, {"host", "String"}, {"event_id", "UInt64"},
+	{"owner", "UInt64"}, {"image", "UInt64"},     {"svma", "UInt64"}, {"vector", "UInt64"},
 	{"n", "UInt64"},     {"total", "UInt64"},
 };
 
@@ -89,6 +95,7 @@ static const struct native_col rollups[ROLLUP_N] = {
 	{"day", "Date"},
 	{"rollup_id", "UInt64"},
 	{"n_batches", "UInt64"},
+	{"version", "UInt64"},
 };
 
 static const struct native_col versions[] = {{"version", "UInt64"}};
@@ -114,6 +121,9 @@ const struct fleet_table fleet_tables[FLEET_N_TABLES] = {
 	[FLEET_DAILY_HOSTS] =
 		{"daily_hosts", daily_hosts, DAILY_HOST_N,
 		 "MergeTree PARTITION BY rollup_id ORDER BY (host, event_id, owner, ctx)"},
+	[FLEET_DAILY_PROCEDURES] =
+		{"daily_procedures", daily_procedures, DAILY_PROCEDURE_N,
+		 "MergeTree PARTITION BY rollup_id ORDER BY (host, event_id, image, svma)"},
 	[FLEET_ROLLED] = {"rolled", rolled, ROLLED_N,
 			  "MergeTree PARTITION BY rollup_id ORDER BY (day, rollup_id, batch)"},
 	[FLEET_ROLLUPS] = {"rollups", rollups, ROLLUP_N, "MergeTree ORDER BY (day, rollup_id)"},
@@ -137,6 +147,14 @@ void fleet_schema_format(struct str *s)
 		str_add(s, ";\n");
 	}
 	str_addf(s, "INSERT INTO schema_version VALUES (%u);\n", FLEET_SCHEMA_VERSION);
+}
+
+void fleet_schema_format_upgrade(struct str *s, uint64_t version)
+{
+	/* Version 4 has procedures of each host.  A dwell of before, which may be summing now, has
+	 * fewer columns for `rollups`, so that its sums never count. */
+	if (version && version < 4)
+		str_add(s, "DROP TABLE IF EXISTS rollups;\nDROP TABLE IF EXISTS daily_hosts;\n");
 }
 
 bool fleet_schema_is_name(const char *text)

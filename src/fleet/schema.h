@@ -8,7 +8,7 @@
 #include "formats/native.h"
 #include "model/profile.h"
 
-#define FLEET_SCHEMA_VERSION 3
+#define FLEET_SCHEMA_VERSION 4
 
 enum fleet_table_id {
 	FLEET_BATCHES, /* a row makes a batch count */
@@ -23,6 +23,7 @@ enum fleet_table_id {
 	FLEET_VECTORS,
 	FLEET_DAILY,
 	FLEET_DAILY_HOSTS,
+	FLEET_DAILY_PROCEDURES,
 	FLEET_ROLLED,
 	FLEET_ROLLUPS, /* a row makes a rollup count */
 	FLEET_VERSION,
@@ -128,13 +129,21 @@ enum {
 enum { CONTAINER_COL_VERSION = CONTAINER_N_TEXTS, CONTAINER_N_COLS };
 enum { VECTOR_ID, VECTOR_KNOWN, VECTOR_VALUE, VECTOR_COUNTER, VECTOR_N };
 /* The server fills these itself (rollup.c). */
-enum { DAILY_N = 10, DAILY_HOST_N = 10, ROLLED_N = 3, ROLLUP_N = 3 };
+enum { DAILY_N = 10, DAILY_HOST_N = 11, DAILY_PROCEDURE_N = 10, ROLLED_N = 3, ROLLUP_N = 4 };
+
+/* An owner that is an idle task, else 0, as an expression of a row's; its number is OWNER_IDLE. */
+#define FLEET_IDLE_OWNER                                                                           \
+	"if(owner IN (SELECT id FROM owners WHERE bitAnd(flags, %u) != 0), owner, toUInt64(0))"
 
 /* Appends the statement that makes table T where it is not there. */
 void fleet_schema_table(struct str *s, enum fleet_table_id t);
 
 /* Appends all statements that make a database ready, each ended by ";\n". */
 void fleet_schema_format(struct str *s);
+
+/* Appends statements that must go before those where a database has VERSION, an older one: what is
+ * there of tables whose columns changed is made anew of the values.  They may be run twice. */
+void fleet_schema_format_upgrade(struct str *s, uint64_t version);
 
 /* Appends statements that make tables to read from, in a database of their own, over all shards of
  * CLUSTER, which have the tables in database DB.  Both are names: fleet_schema_is_name. */

@@ -218,10 +218,11 @@ static int take_number(void *ctx, const struct native_value *row, struct err *er
 	return 0;
 }
 
-int fleet_check_schema(struct fleet_server *s, struct err *err)
+/* The version of the tables in S's database; 0: there are none. */
+static int find_version(struct fleet_server *s, uint64_t *ret, struct err *err)
 {
 	static const struct native_col count[] = {{"n", "UInt64"}};
-	uint64_t n = 0, version = 0;
+	uint64_t n = 0;
 	int rc = fleet_ask(s,
 			   "SELECT toUInt64(count()) AS n FROM system.tables WHERE database = "
 			   "currentDatabase() AND name = 'schema_version'",
@@ -229,7 +230,41 @@ int fleet_check_schema(struct fleet_server *s, struct err *err)
 
 	if (rc >= 0 && n)
 		rc = fleet_ask(s, "SELECT toUInt64(max(version)) AS n FROM schema_version", count,
-			       1, take_number, &version, err);
+			       1, take_number, ret, err);
+	return rc;
+}
+
+/* Servers take one statement a request. */
+static int run_all(struct fleet_server *s, struct str *statements, struct err *err)
+{
+	int rc = 0;
+
+	for (char *at = statements->v, *end; rc >= 0 && at && (end = strstr(at, ";\n"));
+	     at = end + 2) {
+		*end = 0;
+		rc = fleet_run(s, at, err);
+	}
+	return rc;
+}
+
+int fleet_create_schema(struct fleet_server *s, struct err *err)
+{
+	_str_ struct str all = {0};
+	uint64_t version = 0;
+	int rc = find_version(s, &version, err);
+
+	if (rc < 0 || version > FLEET_SCHEMA_VERSION)
+		return rc;
+	fleet_schema_format_upgrade(&all, version);
+	fleet_schema_format(&all);
+	return run_all(s, &all, err);
+}
+
+int fleet_check_schema(struct fleet_server *s, struct err *err)
+{
+	uint64_t version = 0;
+	int rc = find_version(s, &version, err);
+
 	if (rc < 0)
 		return rc;
 	if (!version)

@@ -48,6 +48,10 @@ int fleet_ask(struct fleet_server *s, const char *sql, const struct native_col *
 /* Drops the days of tables with values that ended longer than AGE_NS ago.  Errors as fleet_run. */
 int fleet_retain(struct fleet_server *s, uint64_t age_ns, struct err *err);
 
+/* Makes the tables of S's database, or brings those of an older version to this one.  Tables of a
+ * newer version stay as they are.  May be killed and run again.  Errors as fleet_run. */
+int fleet_create_schema(struct fleet_server *s, struct err *err);
+
 /* 0 when the database has the schema of this program.  -ENOENT: none, -EPROTONOSUPPORT: another. */
 int fleet_check_schema(struct fleet_server *s, struct err *err);
 

@@ -33,6 +33,7 @@ struct select {
 	bool traces;	     /* read time lines of threads, sorted by time */
 	bool no_code;	     /* rows are of owners alone: images will do, see fleet/load.h */
 	bool own_images;     /* rows are of images, without inclusive numbers */
+	bool own_procedures; /* or of procedures */
 	uint64_t stride;     /* of DCPI files: bytes per count, 1 or 4; 0: as each says, else 1 */
 	bool force;	     /* of a damaged file of perf's: what can be read of it */
 	/* Told what should be known of what was read, a line at a time; NULL: nobody. */

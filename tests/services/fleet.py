@@ -93,7 +93,7 @@ def containers_have_names():
     epoch(1)
     for statement in dwell("ship", "--schema").stdout.split(";\n")[:-1]:
         if "containers" not in statement:
-            s.ask(statement.replace("VALUES (3)", "VALUES (1)"))
+            s.ask(statement.replace("VALUES (4)", "VALUES (1)"))
     said = ship(s, fails=True)
     check("version 1" in said and "--create" in said, said)
     ids = ["%064x" % i for i in range(3)]

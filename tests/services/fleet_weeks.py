@@ -34,6 +34,12 @@ def same(s, what):
         check(mine["rows"] == theirs["rows"] and mine["events"] == theirs["events"], (what, by, mine, theirs))
 
 
+def compared(db, by, *sets):
+    """Rows of a diff by name, and how many hosts were compared."""
+    said = json.loads(sh(DWELL, "diff", "--json", "--all", "--by", by, "--db", db, *sets))
+    return {(r["image"], r.get("procedure")): (r["a"], r["b"]) for r in said["rows"]}, said.get("hosts")
+
+
 def week(first=0, last=72):
     """Epochs of two hosts, each three hours."""
     for n in range(first, last, 3):
@@ -86,11 +92,11 @@ def sums_that_nobody_finished():
     check(s.ask("SELECT count() FROM daily WHERE rollup_id = 7") == "0" == s.ask("SELECT count() FROM rolled WHERE rollup_id = 7"), "what nobody finished is dropped")
     # A second roller that the first did not see: its sums overlap, and count once.
     s.ask("INSERT INTO rolled SELECT day, rollup_id + 1, batch FROM rolled WHERE batch % 3 > 0")
-    for table, keys in ("daily", "event_id, owner, ctx, image, svma, vector"), ("daily_hosts", "host, event_id, owner, ctx, image, vector"):
+    for table, keys in ("daily", "event_id, owner, ctx, image, svma, vector"), ("daily_hosts", "host, event_id, owner, ctx, image, svma, vector"), ("daily_procedures", "host, event_id, owner, image, svma, vector"):
         s.ask("INSERT INTO %s SELECT day, rollup_id + 1, %s, toUInt64(sum(n)), toUInt64(sum(total)) FROM (SELECT base AS rollup_id, c.* FROM counts AS c "
               "ALL INNER JOIN (SELECT toUInt64(rollup_id - 1) AS base, batch FROM rolled WHERE rollup_id NOT IN (SELECT rollup_id FROM rollups)) AS r USING batch) "
               "GROUP BY day, rollup_id, %s" % (table, keys, keys))
-    s.ask("INSERT INTO rollups SELECT any(day), rollup_id, toUInt64(count()) FROM rolled WHERE rollup_id NOT IN (SELECT rollup_id FROM rollups) GROUP BY rollup_id")
+    s.ask("INSERT INTO rollups SELECT any(day), rollup_id, toUInt64(count()), 4 FROM rolled WHERE rollup_id NOT IN (SELECT rollup_id FROM rollups) GROUP BY rollup_id")
     same(s, "sums that overlap")
     n_kills = 0
     for i in range(12):
@@ -156,12 +162,66 @@ def old_sums_go():
     week()
     ship(s, "--create", "--rollup")
     for hours in 3, 2:
-        for table, rest in (("rolled", "batch"), ("daily_hosts", "host, event_id, owner, ctx, image, vector, n, total"), ("daily", "event_id, owner, ctx, image, svma, vector, n, total"), ("rollups", "n_batches")):
+        for table, rest in (("rolled", "batch"), ("daily_hosts", "host, event_id, owner, ctx, image, svma, vector, n, total"), ("daily_procedures", "host, event_id, owner, image, svma, vector, n, total"), ("daily", "event_id, owner, ctx, image, svma, vector, n, total"), ("rollups", "n_batches, version")):
             s.ask("INSERT INTO %s SELECT day, toUInt64(rollup_id - %d), %s FROM %s WHERE rollup_id > toUInt64(toUnixTimestamp(now()) - 3000) * %d" % (table, hours * 3600 * 2**32, rest, table, 2**32))
     same(s, "three sums")
     ship(s, "--rollup", "--again")
     check(s.ask("SELECT uniq(rollup_id) FROM daily") == "6" == s.ask("SELECT uniq(rollup_id) FROM rolled"), "the oldest is gone")
     same(s, "two sums")
+    s.kill()
+
+
+def procedures_need_no_contexts():
+    """A diff by procedure adds procedures up in the engine: the same from values, from sums, from both, of sums made before names were known, and brought from version 3."""
+    s = Server()
+    with open("work.py", "w") as f:
+        f.write(WORK)
+    for i in "0", "1", "0":
+        sh(DWELL, "record", "-g", "-F", "1997", "--db", "db", "--", "/usr/bin/python3", "work.py", i)
+        time.sleep(1.1)  # times are said in seconds
+    epochs = sorted(os.listdir("db/epochs"))
+    # The first is most of its day, and is read of the sum, less what it has too much.
+    sets = "epoch=all since=" + epochs[1], "epoch=" + epochs[0]
+    here, _ = compared("db", "procedure", *sets)
+    ship(s, "--create", "--no-names")
+    ship(s, "--rollup", "--again")
+    check(s.ask("SELECT countIf(startsWith(name, '_Py')) FROM places") == "0" != s.ask("SELECT count() FROM daily_procedures"), "sums without names")
+    # Names come later, with the same samples from another machine.
+    s.ask("CREATE DATABASE named", database="default")
+    p = dwell("ship", "--db", "db", "--state", "named.state", "--create", "--to", s.url.replace("/fleet", "/named"))
+    check(p.returncode == 0, p.stderr)
+    s.ask("INSERT INTO places SELECT * FROM named.places")
+    for table, columns in (("counts", "day, t, event, service, 'late', event_id, owner, ctx, image, svma, vector, n, total, batch + 1"),
+                           ("events", "day, batch + 1, id, name, unit, period, freq_hz, flags, enabled_ns, running_ns, total, n_reached, squares"),
+                           ("batches", "day, 'late', epoch, recording, segment, generation, batch + 1, n_values, samples, start_ns, end_ns")):
+        s.ask("INSERT INTO %s SELECT %s FROM %s" % (table, columns, table))
+    wanted = {k: (2 * a, 2 * b) for k, (a, b) in here.items()}
+    def same_rows(what):
+        there, _ = compared(s.db, "procedure", *sets)
+        check(there == wanted, "%s: there %s, here %s" % (what, {k: v for k, v in there.items() if wanted.get(k) != v}, {k: v for k, v in wanted.items() if there.get(k) != v}))
+    same_rows("names came after sums")
+    ship(s, "--rollup", "--again")
+    same_rows("sums of both")
+    _, said = asked(s, "diff", "--by", "procedure", *sets)
+    check(sum("FROM daily_procedures" in x for x in said) == 1 and not any(" FROM daily_hosts WHERE" in x and " AND ctx IN (" not in x for x in said), said)
+    # One recording is left out of its day's sum: what a sum has too much is taken away, of procedures whose names were not known when it was made.
+    s.ask("INSERT INTO batches SELECT day, host, epoch, recording, segment, generation, 0, 0, 0, start_ns, end_ns FROM batches WHERE host = 'late'")
+    wanted = here
+    same_rows("a host's samples do not count")
+    # As a dwell of version 3 left it.
+    s.ask("DROP TABLE daily_hosts")
+    s.ask("CREATE TABLE daily_hosts (day Date, rollup_id UInt64, host String, event_id UInt64, owner UInt64, ctx UInt64, image UInt64, vector UInt64, n UInt64, total UInt64) "
+          "ENGINE = MergeTree PARTITION BY rollup_id ORDER BY (host, event_id, owner, ctx)")
+    for sql in "DROP TABLE daily_procedures", "DROP TABLE rollups", "CREATE TABLE rollups (day Date, rollup_id UInt64, n_batches UInt64) ENGINE = MergeTree ORDER BY (day, rollup_id)", "DROP TABLE schema_version":
+        s.ask(sql)
+    s.ask("CREATE TABLE schema_version (version UInt64) ENGINE = ReplacingMergeTree ORDER BY version")
+    s.ask("INSERT INTO schema_version VALUES (3)")
+    s.ask("INSERT INTO rollups SELECT any(day), rollup_id, toUInt64(count()) FROM rolled GROUP BY rollup_id")
+    said = ship(s, "--again", fails=True)
+    check("version 3" in said and "--create" in said, said)
+    check(ship(s, "--create", "--rollup", "--again")["days"] > 0, "sums are made anew")
+    same_rows("after version 3")
+    check(s.ask("SELECT uniq(version) FROM rollups WHERE version = 4") == "1", "by this version")
     s.kill()
 
 
@@ -202,4 +262,4 @@ def images_need_few_contexts():
     s.kill()
 
 
-run(sums_answer_as_values_do, images_need_few_contexts, hosts_are_observations, sums_that_nobody_finished, old_sums_go)
+run(sums_answer_as_values_do, images_need_few_contexts, procedures_need_no_contexts, hosts_are_observations, sums_that_nobody_finished, old_sums_go)

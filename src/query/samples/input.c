@@ -391,9 +391,10 @@ static int load_fleet(struct input *in, const struct select *s, struct err *err)
 	_str_ struct str folded = {0};
 	int rc = parse_times(s, &sel.since_ns, &sel.until_ns, err);
 
-	if (s->own_images) {
+	if (s->own_images || s->own_procedures) {
 		phases_add_names(&folded);
 		sel.folded = str_get(&folded);
+		sel.procedures = s->own_procedures;
 	}
 	if (rc >= 0)
 		rc = fleet_load(in->path, &sel, &in->profile, &in->symbols, err);
