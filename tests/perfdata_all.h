@@ -242,11 +242,22 @@ static inline void pd_own_records(struct pd_file *f)
 	for (uint64_t i = 1; i <= 6; i++)
 		pd_64(f, w, i * 3);
 	pd_end(f);
-	for (uint32_t type = PERFDATA_THREAD_MAP; type <= PERFDATA_STAT_ROUND; type++) {
+	for (uint32_t type = PERFDATA_THREAD_MAP; type <= PERFDATA_STAT_CONFIG; type++) {
 		w = pd_begin(f, type, 0);
 		pd_64(f, w, 0);
 		pd_end(f);
 	}
+	w = pd_begin(f, PERFDATA_STAT, 0);
+	pd_64(f, w, 11);
+	pd_32(f, w, 1);
+	pd_32(f, w, 2);
+	for (uint64_t i = 3; i <= 5; i++)
+		pd_64(f, w, i * 1000);
+	pd_end(f);
+	w = pd_begin(f, PERFDATA_STAT_ROUND, 0);
+	pd_64(f, w, 1);
+	pd_64(f, w, 6000);
+	pd_end(f);
 	w = pd_begin(f, PERFDATA_EVENT_UPDATE, 0);
 	pd_64(f, w, 2); /* a name */
 	pd_64(f, w, 12);

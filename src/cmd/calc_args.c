@@ -22,7 +22,7 @@ static char *find_cache_dir(void)
 
 static int settle_confidence(struct cmd *c, struct calc_args *a)
 {
-	a->opts.conf = a->conf_low ? COUNT_LOW : a->conf_high ? COUNT_HIGH : COUNT_MEDIUM;
+	a->opts.conf = a->conf_med ? COUNT_MEDIUM : a->conf_high ? COUNT_HIGH : COUNT_LOW;
 	return a->conf ? count_confidence_parse(a->conf, &a->opts.conf, &c->err) : 0;
 }
 

@@ -28,7 +28,7 @@ struct calc_args {
 		{"mhz", OPT_U64, &(a)->mhz, "N",                                                   \
 		 "clock of the CPU, for events that measure time"},                                \
 		{"conf", OPT_STR, &(a)->conf, "LEVEL",                                             \
-		 "count blocks at least so sure: low, medium (default), high, exact"},             \
+		 "count blocks at least so sure: low (default), medium, high, exact"},             \
 		{"conf-low", OPT_FLAG, &(a)->conf_low, NULL, NULL}, /* dcpicalc's */               \
 		{"conf-med", OPT_FLAG, &(a)->conf_med, NULL, NULL},                                \
 		{"conf-high", OPT_FLAG, &(a)->conf_high, NULL, NULL},                              \

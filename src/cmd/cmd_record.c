@@ -197,6 +197,21 @@ static int check_options(const struct options *o, struct err *err)
 	return 0;
 }
 
+#define MEMORY_BY_PERF                                                                             \
+	"perf mem record, or perf record -d, takes addresses of data; `dwell mem perf.data` "      \
+	"shows "                                                                                   \
+	"them"
+
+/* perf's -d has no value: it takes addresses of data. */
+static int say_data(struct cmd *c, int rc)
+{
+	_mem_ char *said = rc < 0 ? xstrdup(c->err.msg) : NULL;
+
+	if (!said || strncmp(said, "-d: ", 4) != 0)
+		return rc;
+	return err_set(&c->err, rc, "%s; %s", said, MEMORY_BY_PERF);
+}
+
 static int record_parse(struct cmd *c, struct options *o)
 {
 	struct opt row[N_RECORD_OPTIONS];
@@ -243,11 +258,12 @@ static int record_parse(struct cmd *c, struct options *o)
 		row[OPT_RECORD_LOG_SLOTS],
 		row[OPT_RECORD_DB],
 		{"o output", OPT_SAY, NULL, "--db DIR says where the recording is kept", NULL},
+		{"data phys-data weight W", OPT_SAY, NULL, MEMORY_BY_PERF, NULL},
 		{0},
 	};
 
-	return cmd_parse(c, "[-a | -p PID | -G CGROUP] [OPTIONS] [--] [COMMAND ARG...]", table,
-			 true, &o->target.command);
+	return say_data(c, cmd_parse(c, "[-a | -p PID | -G CGROUP] [OPTIONS] [--] [COMMAND ARG...]",
+				     table, true, &o->target.command));
 }
 
 int cmd_record(struct cmd *c)

@@ -13,6 +13,8 @@
 #define STALL_ROWS  100
 #define STALL_PROCS 100
 
+#define TOPDOWN_PROCS 10
+
 struct stalls_cmd {
 	struct calc_args args;
 	opt_list images;
@@ -37,6 +39,7 @@ static int stalls_show(struct cmd *c, struct source *s, void *ctx)
 				.length = a->length,
 				.cause = a->cause};
 	struct stalls stalls = {0};
+	struct topdown_rows topdown = {0};
 	struct calc_walk walk;
 	int rc = source_needs(s, SOURCE_CODE, a->why ? "why" : "stalls", &c->err);
 
@@ -49,7 +52,12 @@ static int stalls_show(struct cmd *c, struct source *s, void *ctx)
 	v.n_refused = walk.n_refused;
 	v.refused_pct = walk.samples > 0 ? 100 * walk.refused_samples / walk.samples : 0;
 	v.refusal = walk.first_refusal.msg;
-	if (rc >= 0 && !walk.n_analysed && walk.n_refused)
+	if (rc >= 0 && a->why)
+		rc = topdown_rows_gather(s, &a->images, TOPDOWN_PROCS, &topdown, &c->err);
+	v.topdown = &topdown;
+	if (rc >= 0 && topdown.rows.n && a->cause < 0)
+		rc = 0; /* that much is known */
+	else if (rc >= 0 && !walk.n_analysed && walk.n_refused)
 		rc = err_set(&c->err, -ENODATA, "no procedure can be analysed; the hottest: %s",
 			     v.refusal);
 	else if (rc >= 0 && !walk.n_analysed)
@@ -63,6 +71,7 @@ static int stalls_show(struct cmd *c, struct source *s, void *ctx)
 		stalls_emit(&c->emit, s, &stalls, &v);
 	}
 	stalls_release(&stalls);
+	topdown_rows_release(&topdown);
 	return rc;
 }
 

@@ -3,7 +3,8 @@
  *
  * A command's counters begin at its exec and go with all it starts; a run counts once its first
  * process has ended.  Where events take turns on the hardware, counts are scaled to the whole time,
- * and "counted" says for how much of it. */
+ * and "counted" says for how much of it.  What `perf stat record` counted is shown in the same
+ * way. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -23,6 +24,9 @@
 #include "cmd/record_target.h"
 #include "events/parse.h"
 #include "events/ratio.h"
+#include "machine/cpu_id.h"
+#include "port/perf_counts.h"
+#include "view/topdown.h"
 
 /* Those of perf stat. */
 #define DEFAULT_EVENTS                                                                             \
@@ -33,7 +37,9 @@
 #define LOOK_MS 100
 
 struct stat_event {
-	struct event_spec *spec;
+	const char *name, *unit;
+	bool is_clock;
+	struct event_spec *spec;   /* NULL: it was read from a file */
 	opened_list opened;	   /* of the run that is under way */
 	const char *why_not;	   /* it is not counted; NULL: it is */
 	struct runs runs;	   /* scaled counts */
@@ -42,7 +48,8 @@ struct stat_event {
 
 struct stat {
 	struct record_words target;
-	const char *events, *output;
+	const char *events, *output, *input;
+	struct perf_counts read; /* of INPUT */
 	uint64_t n_runs, duration_ns;
 	struct event_specs specs;
 	VEC(struct stat_event) rows;
@@ -258,6 +265,13 @@ static void show_header(struct cmd *c, const struct stat *s)
 	struct json *j = emit_json(&c->emit);
 
 	add_command(&what, &s->target.command);
+	if (s->input)
+		text_show(&what, s->read.command);
+	if (j && s->input) {
+		json_add_str(j, "command", str_get(&what));
+		json_add_double(j, "elapsed_s", s->elapsed.mean);
+		return;
+	}
 	if (j) {
 		json_add_str(j, "command", what.n ? str_get(&what) : NULL);
 		json_add_u64(j, "runs", s->elapsed.n);
@@ -273,7 +287,7 @@ static void show_header(struct cmd *c, const struct stat *s)
 			 runs_error_pct(&s->elapsed));
 	else
 		str_addf(&line, "%.6f s", s->elapsed.mean);
-	if (what.n)
+	if (what.n && !s->input)
 		str_addf(&line, "; its processes' CPU time: user %.6f s, kernel %.6f s",
 			 s->user.mean, s->system.mean);
 	emit_text(&c->emit, "%s\n\n", str_get(&line));
@@ -282,14 +296,15 @@ static void show_header(struct cmd *c, const struct stat *s)
 /* Below the table: what was not counted, and why. */
 static void show_missing(struct cmd *c, const struct stat *s)
 {
-	static const char *const reasons[] = {"not on this machine", "not permitted"};
+	static const char *const reasons[] = {"not on this machine", "not permitted",
+					      "not counted"};
 
 	for (size_t i = 0; i < n_elems(reasons); i++) {
 		_str_ struct str names = {0};
 
 		vec_each (e, &s->rows)
 			if (e->why_not && strcmp(e->why_not, reasons[i]) == 0)
-				str_addf(&names, "%s%s", names.n ? ", " : "", e->spec->name);
+				str_addf(&names, "%s%s", names.n ? ", " : "", e->name);
 		if (names.n)
 			emit_text(&c->emit, "%s: %s\n", reasons[i], str_get(&names));
 	}
@@ -303,8 +318,8 @@ static void show_rows(struct cmd *c, const struct stat *s)
 	bool shared = false;
 
 	vec_each (e, &s->rows) {
-		vec_push(&counts, (struct counted){.name = e->spec->name,
-						   .is_clock = e->spec->is_clock,
+		vec_push(&counts, (struct counted){.name = e->name,
+						   .is_clock = e->is_clock,
 						   .known = !e->why_not,
 						   .value = e->runs.mean});
 		shared |= e->running < e->enabled;
@@ -325,9 +340,9 @@ static void show_rows(struct cmd *c, const struct stat *s)
 			continue;
 		emit_row(&c->emit,
 			 (struct emit_cell[N_COLUMNS]){
-				 {.s = e->spec->name},
+				 {.s = e->name},
 				 {.d = e->runs.mean, .none = e->why_not != NULL},
-				 {.s = e->spec->unit},
+				 {.s = e->unit},
 				 {.d = runs_error_pct(&e->runs), .none = e->runs.n < 2},
 				 {.d = has ? r.value : 0, .none = !has},
 				 {.s = has ? arena_strdup(&texts, r.unit) : NULL},
@@ -339,6 +354,33 @@ static void show_rows(struct cmd *c, const struct stat *s)
 	}
 	emit_table_end(&c->emit);
 	arena_release(&texts);
+	vec_release(&counts);
+}
+
+/* Where the pipeline's slots went, when the events that tell it were counted; what is missing, when
+ * some of them were. */
+static void show_topdown(struct cmd *c, const struct stat *s)
+{
+	_mem_ char *own = s->input ? NULL : cpu_id_read();
+	_str_ struct str why = {0};
+	VEC(const char *) names = {0};
+	VEC(double) counts = {0};
+	struct topdown_events t;
+	struct topdown r;
+	int rc;
+
+	vec_each (e, &s->rows) {
+		if (e->why_not)
+			continue;
+		vec_push(&names, e->name);
+		vec_push(&counts, e->runs.mean);
+	}
+	rc = topdown_find(names.v, names.n, s->input ? s->read.cpu : own, &t, &why);
+	if (rc >= 0 && topdown_of(&t, counts.v, &r))
+		topdown_emit_line(&c->emit, &t, &r);
+	else if (rc == -ENODATA)
+		emit_text(&c->emit, "\n%s\n", str_get(&why));
+	vec_release(&names);
 	vec_release(&counts);
 }
 
@@ -357,6 +399,7 @@ static int show(struct cmd *c, const struct stat *s)
 	show_header(c, s);
 	show_rows(c, s);
 	show_missing(c, s);
+	show_topdown(c, s);
 	emit_end(&c->emit);
 	if (s->output)
 		rc = out_file_save(s->output, c->out.v, c->out.n, &c->err);
@@ -369,8 +412,33 @@ static int show(struct cmd *c, const struct stat *s)
 
 /* --- the command --- */
 
+/* Fills the rows with what `perf stat record` counted. */
+static int read_input(struct stat *s, struct err *err)
+{
+	int rc = perf_counts_load(s->input, &s->read, err);
+
+	if (rc < 0)
+		return rc;
+	vec_each (e, &s->read.counts) {
+		struct stat_event row = {.name = e->name,
+					 .unit = e->is_clock ? "ns" : "",
+					 .is_clock = e->is_clock,
+					 .why_not = e->known ? NULL : "not counted",
+					 .enabled = e->enabled_ns,
+					 .running = e->running_ns};
+
+		runs_add(&row.runs, e->value);
+		vec_push(&s->rows, row);
+	}
+	runs_add(&s->elapsed, (double)s->read.elapsed_ns / 1e9);
+	return 0;
+}
+
 static int check(const struct stat *s, struct err *err)
 {
+	if (s->input && (s->target.all || s->target.pids.n || s->target.cgroup || s->events ||
+			 s->target.command.n))
+		return err_set(err, -EINVAL, "-i: shows what a file has, and counts nothing");
 	if (!s->n_runs || s->n_runs > 1000000)
 		return err_set(err, -EINVAL, "-r: from 1 to 1000000 runs");
 	if (s->n_runs > 1 && !s->target.command.n)
@@ -392,9 +460,19 @@ static int parse_events(struct stat *s, struct err *err)
 			return err_set(err, -EINVAL,
 				       "%s: a period is of samples; `dwell record` takes them",
 				       spec->name);
-		vec_push(&s->rows, (struct stat_event){.spec = spec});
+		vec_push(&s->rows, (struct stat_event){.spec = spec,
+						       .name = spec->name,
+						       .unit = spec->unit,
+						       .is_clock = spec->is_clock});
 	}
 	return 0;
+}
+
+static int stat_count(struct cmd *c, struct stat *s)
+{
+	int rc = parse_events(s, &c->err);
+
+	return rc < 0 ? rc : run_all(c, s);
 }
 
 int cmd_stat(struct cmd *c)
@@ -413,6 +491,8 @@ int cmd_stat(struct cmd *c)
 		 "run the command N times: means and their errors"},
 		{"d duration", OPT_DURATION, &s.duration_ns, "TIME",
 		 "stop after TIME (10, 500ms, 3m)"},
+		{"i input", OPT_STR, &s.input, "FILE",
+		 "show the counts that perf stat record wrote to FILE"},
 		{"o output", OPT_STR, &s.output, "FILE",
 		 "where to write, instead of to the screen"},
 		{0},
@@ -424,10 +504,10 @@ int cmd_stat(struct cmd *c)
 		return rc;
 	c->failure = 125; /* as env(1): other values may be COMMAND's */
 	rc = check(&s, &c->err);
-	if (rc >= 0)
-		rc = parse_events(&s, &c->err);
-	if (rc >= 0)
-		rc = run_all(c, &s);
+	if (rc >= 0 && s.input)
+		rc = read_input(&s, &c->err);
+	else if (rc >= 0)
+		rc = stat_count(c, &s);
 	if (rc >= 0)
 		rc = show(c, &s);
 	if (rc >= 0)
@@ -436,6 +516,7 @@ int cmd_stat(struct cmd *c)
 		opened_close(&e->opened);
 	vec_release(&s.rows);
 	event_specs_release(&s.specs);
+	perf_counts_release(&s.read);
 	vec_release(&s.target.pids);
 	vec_release(&s.target.command);
 	return rc;

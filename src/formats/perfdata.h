@@ -335,6 +335,13 @@ struct perfdata_record {
 		struct {
 			uint64_t shift, mult, zero, cycles, mask;
 		} time_conv;
+		struct { /* STAT: what an event counted so far on a CPU, in a thread */
+			uint64_t id, value, enabled_ns, running_ns;
+			uint32_t cpu, thread;
+		} stat;
+		struct {
+			uint64_t type, time; /* PERFDATA_STAT_FINAL; ns since the start */
+		} stat_round;
 		struct perfdata_bytes bytes; /* COMPRESSED, COMPRESSED2, FEATURE: the payload */
 	};
 	uint32_t feature; /* FEATURE */

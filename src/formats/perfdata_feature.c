@@ -541,6 +541,19 @@ int perfdata_read_feature(struct perfdata *pd, uint32_t feature, const uint8_t *
 }
 
 /* The record's misc says whether its last bytes hold the id's size; without, an id has 20 bytes. */
+/* perf before 5.11 told no size, and filled short ids up with zeros.  Linkers make ids of 8 bytes
+ * (xxHash, --build-id=fast), 16 (MD5, UUID) and 20 (SHA-1). */
+static uint8_t unpadded(const uint8_t id[BUILD_ID_MAX])
+{
+	static const uint8_t zeros[BUILD_ID_MAX];
+	static const uint8_t sizes[] = {8, 16};
+
+	for (size_t i = 0; i < n_elems(sizes) && memcmp(id, zeros, sizes[0]) != 0; i++)
+		if (memcmp(id + sizes[i], zeros, BUILD_ID_MAX - sizes[i]) == 0)
+			return sizes[i];
+	return BUILD_ID_MAX;
+}
+
 int perfdata_read_build_id(struct perfdata *pd, struct rd *r, struct str *text, struct err *err)
 {
 	struct perfdata_build_id b = {0};
@@ -560,7 +573,7 @@ int perfdata_read_build_id(struct perfdata *pd, struct rd *r, struct str *text, 
 	path = rd_text(&body);
 	if (r->bad || body.bad || !id)
 		return err_set(err, -EBADMSG, "a build-id is damaged");
-	b.id.n_bytes = b.misc & PERFDATA_MISC_BUILD_ID_SIZE ? id[20] : BUILD_ID_MAX;
+	b.id.n_bytes = b.misc & PERFDATA_MISC_BUILD_ID_SIZE ? id[20] : unpadded(id);
 	if (b.id.n_bytes > BUILD_ID_MAX)
 		return err_set(err, -EBADMSG, "a build-id is too long");
 	memcpy(b.id.bytes, id, b.id.n_bytes);

@@ -323,6 +323,18 @@ static void read_user(const struct perfdata *pd, struct rd *r, struct perfdata_r
 			ret->time_conv.mask = rd_64(r, be);
 		}
 		break;
+	case PERFDATA_STAT:
+		ret->stat.id = rd_64(r, be);
+		ret->stat.cpu = rd_32(r, be);
+		ret->stat.thread = rd_32(r, be);
+		ret->stat.value = rd_64(r, be);
+		ret->stat.enabled_ns = rd_64(r, be);
+		ret->stat.running_ns = rd_64(r, be);
+		break;
+	case PERFDATA_STAT_ROUND:
+		ret->stat_round.type = rd_64(r, be);
+		ret->stat_round.time = rd_64(r, be);
+		break;
 	case PERFDATA_COMPRESSED:
 		ret->bytes = rd_piece(r, rd_left(r));
 		break;

@@ -284,6 +284,17 @@ static void add_own(struct str *s, const struct perfdata_record *r)
 			 r->time_conv.shift, r->time_conv.mult, r->time_conv.zero,
 			 r->time_conv.cycles, r->time_conv.mask);
 		break;
+	case PERFDATA_STAT:
+		str_addf(s,
+			 " id %" PRIu64 " cpu %" PRIu32 " thread %" PRIu32 " value %" PRIu64
+			 " enabled %" PRIu64 " running %" PRIu64,
+			 r->stat.id, r->stat.cpu, r->stat.thread, r->stat.value, r->stat.enabled_ns,
+			 r->stat.running_ns);
+		break;
+	case PERFDATA_STAT_ROUND:
+		str_addf(s, " type %" PRIu64 " time %" PRIu64, r->stat_round.type,
+			 r->stat_round.time);
+		break;
 	case PERFDATA_COMPRESSED:
 	case PERFDATA_COMPRESSED2:
 		str_addf(s, " of %zu bytes", r->bytes.n);

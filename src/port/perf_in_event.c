@@ -48,9 +48,16 @@ static char *make_name(const struct perfdata *pd, const struct perfdata_attr *a)
 	return xasprintf("pmu-%" PRIu32 ":%#" PRIx64, a->type, a->config);
 }
 
-static bool is_clock(const struct perfdata_attr *a)
+bool perf_event_is_clock(const struct perfdata_attr *a)
 {
 	return a->type == 1 && a->config <= 1; /* PERF_TYPE_SOFTWARE: CPU_CLOCK, TASK_CLOCK */
+}
+
+char *perf_event_name(const struct perfdata *pd, uint32_t i)
+{
+	const struct perfdata_event *pe = &pd->events.v[i];
+
+	return pe->name && *pe->name ? xstrdup(pe->name) : make_name(pd, &pe->attr);
 }
 
 /* Does A count what its group's leader reads of it? */
@@ -70,18 +77,20 @@ struct perf_in_event *perf_in_event_at(struct perf_in *in, uint32_t i)
 	e = vec_at(&in->events, i);
 	if (e->known)
 		return e;
-	name = pe->name && *pe->name ? xstrdup(pe->name) : make_name(&in->pd, &pe->attr);
+	name = perf_event_name(&in->pd, i);
 	key.name = profile_intern_str(in->profile, name);
 	e->reads = reads_group(&pe->attr);
-	e->takes_ns = e->reads && is_clock(&pe->attr);
+	e->takes_ns = e->reads && perf_event_is_clock(&pe->attr);
 	if (perfdata_attr_has(&pe->attr, PERFDATA_A_FREQ) && !e->reads)
 		key.freq_hz = pe->attr.period;
 	e->varies = key.freq_hz != 0;
 	key.period = key.freq_hz || !pe->attr.period || e->reads ? 1 : pe->attr.period;
 	/* Nanoseconds one at a time are intervals: see event_measures. */
-	key.unit = profile_intern_str(
-		in->profile,
-		is_clock(&pe->attr) && (key.freq_hz || key.period > 1 || e->takes_ns) ? "ns" : "");
+	key.unit = profile_intern_str(in->profile,
+				      perf_event_is_clock(&pe->attr) &&
+						      (key.freq_hz || key.period > 1 || e->takes_ns)
+					      ? "ns"
+					      : "");
 	e->id = profile_intern_event(in->profile, &key);
 	e->known = true;
 	return e;

@@ -66,6 +66,12 @@ void perf_in_add_meta(struct perf_in *in);
 int perf_in_save_symbols(struct perf_in *in, struct err *err);
 void perf_in_add_notes(struct perf_in *in, const struct perf_stream_stats *st);
 
+/* What event number I of PD is called; to be freed. */
+char *perf_event_name(const struct perfdata *pd, uint32_t i);
+
+/* Whether A counts time of a CPU or of a task. */
+bool perf_event_is_clock(const struct perfdata_attr *a);
+
 /* Event number I of the file. */
 struct perf_in_event *perf_in_event_at(struct perf_in *in, uint32_t i);
 

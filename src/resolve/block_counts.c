@@ -95,17 +95,21 @@ static struct estimate estimate_at(const struct end_sums *s, uint64_t start, uin
 	};
 }
 
-enum count_confidence count_confidence_of(double n, double error)
+/* 99 of 100 draws of a normal distribution lie within so many of its deviations. */
+#define NEARLY_ALL 2.576
+
+enum count_confidence count_confidence_of(double n, double deviation)
 {
-	return error <= 0.05 * n ? COUNT_HIGH : error <= 0.2 * n ? COUNT_MEDIUM : COUNT_LOW;
+	const double error = NEARLY_ALL * deviation;
+
+	return error <= 0.025 * n ? COUNT_HIGH : error <= 0.05 * n ? COUNT_MEDIUM : COUNT_LOW;
 }
 
 static struct block_count count_of(struct estimate e)
 {
 	const double n = e.n > 0 ? e.n : 0;
 
-	return (struct block_count){
-		n, count_confidence_of(n, 2 * sqrt(n + e.variance / ENDS_PER_ODD))};
+	return (struct block_count){n, count_confidence_of(n, sqrt(n + e.variance / ENDS_PER_ODD))};
 }
 
 /* Control does not run on from block B into what follows it. */

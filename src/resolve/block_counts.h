@@ -10,8 +10,8 @@
 enum count_confidence {
 	COUNT_UNKNOWN,
 	COUNT_LOW,
-	COUNT_MEDIUM, /* within about 20 % */
-	COUNT_HIGH,   /* within about 5 % */
+	COUNT_MEDIUM, /* within 5 %: so are 99 of 100 */
+	COUNT_HIGH,   /* within 2.5 % */
 	COUNT_EXACT,
 };
 
@@ -32,8 +32,8 @@ typedef VEC(struct run_end) run_ends;
 void block_counts_of_branches(const struct flow *f, struct run_end *ends, size_t n,
 			      struct block_count *counts);
 
-/* How sure a count N is that may be off by ERROR: COUNT_LOW to COUNT_HIGH. */
-enum count_confidence count_confidence_of(double n, double error);
+/* How sure a count N is whose standard deviation is DEVIATION: COUNT_LOW to COUNT_HIGH. */
+enum count_confidence count_confidence_of(double n, double deviation);
 
 /* Control that comes to block B of F goes on along B's edges. */
 bool block_goes_on(const struct flow *f, uint32_t b);

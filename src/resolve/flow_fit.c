@@ -267,7 +267,7 @@ static void find_confidence(struct fitter *t, struct block_count *counts)
 	}
 	for (uint32_t b = 0; b < t->n_blocks; b++)
 		counts[b].confidence =
-			counts[b].n > 0 ? count_confidence_of(counts[b].n, 2 * sqrt(moved[b]))
+			counts[b].n > 0 ? count_confidence_of(counts[b].n, sqrt(moved[b]))
 					: COUNT_LOW; /* it may have run less often than sampled */
 	free(moved);
 }
@@ -278,7 +278,7 @@ static void own_confidence(const struct fitter *t, struct block_count *counts)
 	for (uint32_t b = 0; b < t->n_blocks; b++)
 		counts[b].confidence =
 			t->measures[b].is_known
-				? count_confidence_of(counts[b].n, 2 / sqrt(t->weight[b]))
+				? count_confidence_of(counts[b].n, 1 / sqrt(t->weight[b]))
 				: COUNT_LOW;
 }
 

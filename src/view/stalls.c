@@ -8,6 +8,7 @@
 #include "view/about.h"
 #include "view/amounts.h"
 #include "view/calc.h"
+#include "view/topdown.h"
 
 static void emit_refusals(struct emit *e, const struct stalls_view *v)
 {
@@ -148,10 +149,13 @@ void why_emit(struct emit *e, struct source *of, const struct stalls *s,
 	emit_begin(e);
 	about_emit(e, of, v->no_header);
 	emit_head(e, s, v);
-	emit_text(e, "\n");
-	calc_emit_tally(e, v->cause < 0 ? "rows" : "causes", &s->tally,
-			s->unit ? s->unit : "cycles");
-	if (v->cause >= 0)
+	if (s->unit) {
+		emit_text(e, "\n");
+		calc_emit_tally(e, v->cause < 0 ? "rows" : "causes", &s->tally, s->unit);
+	}
+	if (s->unit && v->cause >= 0)
 		emit_procs(e, s, (enum calc_cause)v->cause);
+	else
+		topdown_emit(e, v->topdown);
 	emit_end(e);
 }

@@ -4,6 +4,7 @@
 #define VIEW_STALLS_H
 
 #include "query/rows/stalls.h"
+#include "query/rows/topdown_rows.h"
 #include "query/source.h"
 #include "view/emit.h"
 
@@ -14,14 +15,16 @@ struct stalls_view {
 	int cause;	    /* enum calc_cause: list the procedures that suffer from it; -1: none */
 	size_t n_refused;   /* procedures that could not be analysed */
 	double refused_pct; /* of the samples that were looked at */
-	const char *refusal; /* of the first of them */
+	const char *refusal;		    /* of the first of them */
+	const struct topdown_rows *topdown; /* for why */
 };
 
 /* Emits the stalled instructions that S keeps, as dcpitopstalls does. */
 void stalls_emit(struct emit *e, struct source *of, const struct stalls *s,
 		 const struct stalls_view *v);
 
-/* Emits where the cycles of all procedures of S went, as dcpiwhatcg does. */
+/* Emits where the cycles of all procedures of S went, as dcpiwhatcg does, and the pipeline's slots
+ * where that is known.  Without procedures that were analysed the slots are all there is. */
 void why_emit(struct emit *e, struct source *of, const struct stalls *s,
 	      const struct stalls_view *v);
 

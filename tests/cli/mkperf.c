@@ -5,7 +5,7 @@
  *   host NAME                                 a section; before `finish` of a file
  *   cpu ID                                    a section: what CPU, as perf writes it
  *   event PERIOD [chains|branches|memory]            a software clock; the first line
- *   freq HZ [chains]                          the same, with periods that vary
+ *   freq HZ [chains|cycles]                   the same, with periods that vary; cycles for a clock
  *   period N                                  of the samples that follow
  *   comm PID TID NAME, exec PID NAME          at time 1
  *   mmap PID ADDR BYTES OFFSET PATH [ID]      at time 1
@@ -18,6 +18,9 @@
  *                                             data, of `event PERIOD memory`; see source_words
  *   numa CPUS...                              a section: CPUs of node 0, of node 1, ...
  *   blocks BYTES BITS...                      a section: blocks of memory of node 0, of node 1, ...
+ *   counter NAME ID                           an event of perf stat record; its ID
+ *   count ID CPU THREAD VALUE ENABLED RUNNING what it counted so far, of perf stat record
+ *   final NS                                  the end of all counting, so long after the start
  *   lost N                                    records that found no room
  *   odd TYPE                                  a record nobody knows
  *   round                                     the end of one of perf's rounds */
@@ -54,7 +57,9 @@ static void put_event(char **words, int n)
 		a.flags |= 1ull << PERFDATA_A_FREQ;
 		a.sample_type |= PERFDATA_S_PERIOD;
 	}
-	if (n > 2 && strcmp(words[2], "memory") == 0)
+	if (n > 2 && strcmp(words[2], "cycles") == 0)
+		a.type = 0; /* PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES */
+	else if (n > 2 && strcmp(words[2], "memory") == 0)
 		a.sample_type |= PERFDATA_S_ADDR | PERFDATA_S_CPU | PERFDATA_S_WEIGHT |
 				 PERFDATA_S_DATA_SRC | PERFDATA_S_PHYS_ADDR;
 	else if (n > 2)
@@ -210,6 +215,53 @@ static void put_blocks(char **words, int n)
 	}
 }
 
+static const char *counters[PD_MAX_EVENTS]; /* names, by event */
+
+static void put_counter(char **words)
+{
+	const struct perfdata_attr a = {.type = 4, .sample_type = PERFDATA_S_IDENTIFIER};
+
+	counters[f.n_events] = strdup(words[1]);
+	pd_event(&f, &a, word(words, 2, 10));
+}
+
+/* The section that names events. */
+static void put_names(void)
+{
+	struct wr *w = &f.sections[PERFDATA_F_EVENT_DESC];
+
+	pd_32(&f, w, f.n_events);
+	pd_32(&f, w, PD_ATTR_BYTES);
+	for (unsigned i = 0; i < f.n_events; i++) {
+		pd_attr(&f, w, &f.events[i].attr);
+		pd_32(&f, w, 1);
+		pd_string(&f, w, counters[i]);
+		pd_64(&f, w, f.events[i].id);
+	}
+}
+
+/* Linux, tools/lib/perf/include/perf/event.h: struct perf_record_stat, perf_record_stat_round. */
+static void put_count(char **words)
+{
+	struct wr *w = pd_begin(&f, PERFDATA_STAT, 0);
+
+	pd_64(&f, w, word(words, 1, 10));
+	pd_32(&f, w, (uint32_t)word(words, 2, 10));
+	pd_32(&f, w, (uint32_t)word(words, 3, 10));
+	for (int i = 4; i < 7; i++)
+		pd_64(&f, w, word(words, i, 10));
+	pd_end(&f);
+}
+
+static void put_final(char **words)
+{
+	struct wr *w = pd_begin(&f, PERFDATA_STAT_ROUND, 0);
+
+	pd_64(&f, w, 1);
+	pd_64(&f, w, word(words, 1, 10));
+	pd_end(&f);
+}
+
 static void put(char **words, int n)
 {
 	const char *what = words[0];
@@ -221,6 +273,12 @@ static void put(char **words, int n)
 		pd_string(&f, &f.sections[PERFDATA_F_CPUID], words[1]);
 	} else if (strcmp(what, "event") == 0 || strcmp(what, "freq") == 0) {
 		put_event(words, n);
+	} else if (strcmp(what, "counter") == 0) {
+		put_counter(words);
+	} else if (strcmp(what, "count") == 0) {
+		put_count(words);
+	} else if (strcmp(what, "final") == 0) {
+		put_final(words);
 	} else if (strcmp(what, "period") == 0) {
 		f.period = word(words, 1, 10);
 	} else if (strcmp(what, "comm") == 0) {
@@ -279,6 +337,8 @@ int main(int argc, char **argv)
 		if (n)
 			put(words, n);
 	}
+	if (counters[0])
+		put_names();
 	pd_finish(&f);
 	return file_write_all(1, f.out.v, f.out.n) < 0;
 }

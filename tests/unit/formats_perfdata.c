@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "formats/perfdata_impl.h"
 #include "perfdata_all.h"
 #include "port/perf_queue.h"
 #include "port/perf_stream.h"
@@ -342,4 +343,36 @@ TEST(meta_info)
 		  -EBADMSG);
 	str_release(&text);
 	perfdata_release(&pd);
+}
+
+/* An entry of the section BUILD_ID as perf before 5.11 wrote it: of 20 bytes, without a size. */
+static uint8_t size_of_old_id(size_t n_bytes)
+{
+	struct wr w = {0};
+	struct perfdata pd = {0};
+	struct rd r;
+	uint8_t size;
+
+	wr_le32(&w, 0);
+	wr_le16(&w, PERFDATA_MODE_USER);
+	wr_le16(&w, 8 + 4 + 24 + 8);
+	wr_le32(&w, 1);
+	for (size_t i = 0; i < 24; i++)
+		wr_u8(&w, i < n_bytes ? 0x57 : 0);
+	wr_bytes(&w, "/bin/x\0", 8);
+	r = rd_init(w.v, w.n);
+	EXPECT(perfdata_read_build_id(&pd, &r, NULL, NULL) == 0);
+	size = pd.build_ids.v[0].id.n_bytes;
+	perfdata_release(&pd);
+	wr_release(&w);
+	return size;
+}
+
+TEST(short_build_ids_were_filled_up_with_zeros)
+{
+	EXPECT_EQ(size_of_old_id(8), 8);
+	EXPECT_EQ(size_of_old_id(16), 16);
+	EXPECT_EQ(size_of_old_id(20), 20);
+	EXPECT_EQ(size_of_old_id(19), 20); /* of SHA-1, by chance */
+	EXPECT_EQ(size_of_old_id(0), 20);
 }

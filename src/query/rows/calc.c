@@ -65,14 +65,6 @@ static bool is_precise(const char *event)
 	       (modifiers && strpbrk(modifiers, "pP"));
 }
 
-/* What 1 of column I's number stands for, in units of its event: cycles, nanoseconds, ... */
-static double amount_of(const struct columns *c, unsigned i, const double *counts)
-{
-	const unsigned w = cols_weight(c, i);
-
-	return counts[w] * c->cols.v[w].unit;
-}
-
 /* Finds the column that measures time and what its amounts are to be multiplied with. */
 static int find_cycles(struct calc_maker *m, double mhz, struct err *err)
 {
@@ -98,7 +90,7 @@ static int find_cycles(struct calc_maker *m, double mhz, struct err *err)
 
 static double cycles_of(const struct calc_maker *m, const double *counts)
 {
-	return amount_of(m->columns, m->column, counts) * m->scale;
+	return cols_amount(m->columns, m->column, counts) * m->scale;
 }
 
 /* --- how often --- */
@@ -154,7 +146,7 @@ static double scale_of_instructions(const struct calc_maker *m)
 			continue;
 		vec_each (row, &b->v) {
 			known += row->count.n * row->n_insns;
-			sampled += amount_of(m->columns, i, row->samples);
+			sampled += cols_amount(m->columns, i, row->samples);
 		}
 		break;
 	}

@@ -48,8 +48,14 @@ void cols_of_query(struct columns *c, const struct query *q)
 	for (unsigned i = 0; i < q->n_cols; i++)
 		vec_push(&c->cols, column_of(&q->cols[i]));
 	for (unsigned i = 0; i < q->n_events; i++)
-		if (q->cols[i].weight != i)
+		if (q->cols[i].weight != i) {
+			struct column *weight = &c->cols.v[q->cols[i].weight];
+
 			c->cols.v[i].weight = q->cols[i].weight + 1;
+			/* Weights are in the event's unit already; they count no periods. */
+			if (weight->kind == COLUMN_COUNT)
+				weight->unit = 1 / weight->duty;
+		}
 	vec_each (e, &q->shown) {
 		if (e->kind == ESTIMATE_EVENT) {
 			if (e == &q->shown.v[q->sort_shown])

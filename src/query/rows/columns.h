@@ -47,6 +47,14 @@ static inline unsigned cols_weight(const struct columns *c, unsigned i)
 	return c->cols.v[i].weight ? c->cols.v[i].weight - 1 : i;
 }
 
+/* What column I of the counts of a row stands for, in units of its event: cycles, nanoseconds. */
+static inline double cols_amount(const struct columns *c, unsigned i, const double *counts)
+{
+	const unsigned w = cols_weight(c, i);
+
+	return counts[w] * c->cols.v[w].unit;
+}
+
 /* The columns of Q, in their order, and behind them those that are made of them.  Lives no longer
  * than Q. */
 void cols_of_query(struct columns *c, const struct query *q);
