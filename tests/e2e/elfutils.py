@@ -3,9 +3,11 @@
 
 Each program of the list runs its work (bench/corpus), is stopped again and again, and the stack of
 one of its threads is compared frame by frame.  What differs is shown."""
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -19,6 +21,7 @@ PROGRAMS = {"gcc": ["cc1", "as"], "python": ["python3"], "perl": ["perl"], "git"
             "node": ["node"], "sqlite": ["sqlite3"], "postgres": ["postgres"], "nginx": ["nginx"]}
 BINARY = {"gcc": "gcc", "python": "/usr/bin/python3", "sqlite": "sqlite3", "postgres": "/usr/lib/postgresql/15/bin/postgres",
           "nginx": "/usr/sbin/nginx"}
+SERVERS = "postgres", "nginx"  # which are told to end by who started them
 AT_LEAST = 7          # of them are installed wherever the tests run: packages.debian
 SECONDS = 1           # for each
 SAME = 0.995
@@ -30,7 +33,7 @@ def compare(program, comms):
     with tempfile.TemporaryDirectory(prefix="dwell-corpus-") as where:
         os.chmod(where, 0o755)
         work = subprocess.Popen([CORPUS, program, where, str(len(comms) * longer(SECONDS) + 2)], stdout=subprocess.DEVNULL,
-                                stderr=subprocess.DEVNULL)
+                                stderr=subprocess.DEVNULL, start_new_session=True)
         try:
             for comm in comms:
                 p = subprocess.run([prog("stackcmp"), comm, str(longer(SECONDS))], capture_output=True, text=True)
@@ -40,6 +43,9 @@ def compare(program, comms):
                     if key != "causes":
                         total[key] = total.get(key, 0) + n
         finally:
+            if program not in SERVERS:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(work.pid, signal.SIGKILL)
             work.wait()
     return total
 

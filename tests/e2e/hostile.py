@@ -183,6 +183,14 @@ class Generated:
             with open(path, "a", encoding="utf-8") as f:
                 f.write(text)
 
+    @contextlib.contextmanager
+    def paused(self):
+        for p in self.procs:
+            p.send_signal(signal.SIGSTOP)
+        yield
+        for p in self.procs:
+            p.send_signal(signal.SIGCONT)
+
     def __enter__(self):
         return self
 
@@ -196,11 +204,11 @@ class Generated:
 
 def many_maps():
     with Daemon() as d:
-        with Generated(30, lines_of_map(3 << 20)):
-            time.sleep(longer(3))
-            d.do("flush")
-            time.sleep(longer(1))
-            d.do("flush")
+        with Generated(30, lines_of_map(3 << 20)) as g:
+            for seconds in 3, 1:
+                time.sleep(longer(seconds))
+                with g.paused():  # the maps are read beside no work: it is their size that harms
+                    d.do("flush")
         sh(prog("burn_rebuilt"), 0.3)
         d.do("flush")
         names_of_others()
