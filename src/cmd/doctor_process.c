@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/str.h"
 #include "cmd/cmd.h"
 #include "cmd/doctor_process.h"
 #include "daemon/readers.h"
@@ -77,9 +78,39 @@ static void show_other(struct doctor_process *d, const char *path)
 	}
 }
 
-/* What call paths show of interpreter NUMBER. */
-static const char *doctor_finds(unsigned number)
+/* How gopclntab.h calls the layouts of Go's table. */
+static const char *const go_layouts[] = {"1.2", "1.16", "1.18", "1.20"};
+
+/* What call paths show of the program of Go I. */
+static const char *go_finds(struct doctor_process *d, const struct unwind_interpreter *i)
 {
+	static const char *const labels[] = {
+		"it sets no labels of goroutines",
+		"labels of goroutines (a map; record --by label, engine bpf)",
+		"labels of goroutines (a list; record --by label, engine bpf)",
+		"where this Go keeps labels of goroutines is not known",
+	};
+	const bool switches = i->version & INTERPRETER_GO_HAS_SWITCHES;
+
+	_mem_ char *text = xasprintf(
+		"functions, files, lines and inlined calls from %s of layout %s; call paths %s; %s",
+		i->version & INTERPRETER_GO_HAS_SYMBOLS ? "symbols and its pclntab"
+							: "its pclntab (stripped)",
+		go_layouts[INTERPRETER_GO_LAYOUT(i->version)],
+		switches ? "to the goroutine's entry, also from the thread's own stack"
+			 : "end where the runtime changes stacks, whose code is not as it is known",
+		labels[i->number - INTERPRETER_GO]);
+
+	return arena_strdup(&d->texts, text);
+}
+
+/* What call paths show of interpreter I. */
+static const char *doctor_finds(struct doctor_process *d, const struct unwind_interpreter *i)
+{
+	const unsigned number = i->number;
+
+	if (INTERPRETER_IS_GO(number))
+		return go_finds(d, i);
 	if (INTERPRETER_IS_V8(number))
 		return "functions, files and their first lines in call paths (-g, engine bpf)";
 	if (INTERPRETER_IS_HOTSPOT(number))
@@ -111,7 +142,7 @@ static void doctor_look(void *ctx, const struct procfs_map *m)
 	if (rc >= 0 && t.interpreter.number)
 		show_runtime(d, interpreter_name(&t.interpreter), version,
 			     interpreter_is_verified(&t.interpreter) ? "ok" : "unverified",
-			     doctor_finds(t.interpreter.number), m->path);
+			     doctor_finds(d, &t.interpreter), m->path);
 	else if (rc >= 0 && why)
 		show_runtime(d, interpreter_name(&t.interpreter), version, "missing", why, m->path);
 	else

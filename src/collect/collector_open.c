@@ -277,6 +277,20 @@ void collector_set_cycle(struct collector *c)
 		c->cycle_ms = OFFCPU_CYCLE_MS;
 }
 
+static int check_labels(const struct collector *c, struct err *err)
+{
+	if (!c->opts.tables.go_labels)
+		return 0;
+	if (c->opts.calls == CALLS_NONE)
+		return err_set(err, -EINVAL,
+			       "--by label needs call paths (-g): labels are read where a "
+			       "goroutine's stack was walked");
+	if (c->engine != ENGINE_BPF)
+		return err_set(err, -EOPNOTSUPP, "--by label needs the bpf engine: %s",
+			       *c->why_not_bpf ? c->why_not_bpf : "another one was asked for");
+	return 0;
+}
+
 static int open_offcpu(struct collector *c, struct err *err)
 {
 	const struct target *t = &c->opts.target;
@@ -369,8 +383,10 @@ static int open_all(struct collector *c, struct err *err)
 	if (c->engine != ENGINE_BPF && gives_up_calls(c))
 		give_up_calls(c, "the engine is not bpf");
 	call_paths_use_rings(&c->calls, &c->opts.tables);
-	rc = open_sideband(c, c->engine == ENGINE_BPF || !tasks ? SPREAD_CPUS : SPREAD_TASK_CPUS,
-			   err);
+	rc = check_labels(c, err);
+	if (rc >= 0)
+		rc = open_sideband(
+			c, c->engine == ENGINE_BPF || !tasks ? SPREAD_CPUS : SPREAD_TASK_CPUS, err);
 	for (uint32_t i = 0; i < c->opts.n_events && rc >= 0; i++)
 		rc = open_event(c, i, err);
 	if (c->opts.off_cpu && rc >= 0)

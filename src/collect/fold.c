@@ -233,6 +233,10 @@ static struct fold_key place_key(struct fold *f, const struct log_sample *s)
 /* Adds the callers of S to KEY; the sample counts from here on. */
 static void add_callers(struct fold *f, const struct log_sample *s, struct fold_key *key)
 {
+	const string_id labels = f->chains ? chains_labels(f->chains, s->chain) : 0;
+
+	if (labels)
+		key->owner = procs_owner_labelled(f->procs, key->owner, labels);
 	if (f->chains)
 		key->caller = chains_count(f->chains, s->chain, s->event);
 	f->n_samples[s->event]++;

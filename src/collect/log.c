@@ -106,6 +106,7 @@ static int log_load(struct log *l, const struct log_opts *opts)
 	s->rodata->n_image_keys = opts->n_image_keys;
 	s->rodata->n_copy_chunks = opts->n_copy_chunks ? opts->n_copy_chunks : 1;
 	s->rodata->check_walks = opts->check_walks;
+	s->rodata->go_labels = opts->go_labels;
 	s->rodata->script_seed = opts->script_seed;
 	s->rodata->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	bpf_map__set_max_entries(s->maps.slots, opts->n_cpus * opts->n_slots);

@@ -33,6 +33,7 @@ struct log_opts {
 	uint32_t n_copy_chunks; /* per CPU, a power of two; 0: no stacks are copied */
 	bool map_tables;	/* all of them, for walks in this process; else in pieces */
 	bool check_walks;	/* does each walk that takes frames over again, without */
+	bool go_labels;		/* are those of goroutines read */
 	uint64_t script_seed;	/* a secret of this recording */
 };
 
@@ -142,6 +143,7 @@ struct log_chain {
 	enum chain_cause cause;
 	uint32_t n_frames, n_kernel;
 	const uint64_t *frames; /* innermost caller first; until the call returns */
+	uint64_t labels;	/* of the goroutine, as FRAME_SCRIPT has a number; 0: none */
 };
 
 /* Calls FN for each chain sent since the last call, and gives their room back.  Call it after

@@ -582,7 +582,7 @@ static void say_refusal(int fd, const struct unwind_interpreter *i)
 {
 	char path[300], version[24];
 
-	if (!i->refusal && !(i->number && readers.without_scripts))
+	if (!i->refusal && !(i->number && !INTERPRETER_IS_GO(i->number) && readers.without_scripts))
 		return;
 	name_of(fd, path, sizeof(path));
 	interpreter_version_text(i, version);

@@ -25,8 +25,8 @@ void record_options_rows(struct record_options *o, struct opt ret[N_RECORD_OPTIO
 				     "samples per second and CPU"},
 		[OPT_RECORD_COUNT] = {"c count", OPT_U64, &o->period, "PERIOD",
 				      "one sample every PERIOD events"},
-		[OPT_RECORD_BY] = {"by", OPT_STR, &o->by, "group|pid|tid",
-				   "keep processes or threads apart"},
+		[OPT_RECORD_BY] = {"by", OPT_STR, &o->by, "group|pid|tid|label",
+				   "keep processes, threads or labels of Go's goroutines apart"},
 		[OPT_RECORD_CALLS] = {"g calls", OPT_FLAG, &o->calls, NULL, "record call paths"},
 		[OPT_RECORD_CALL_GRAPH] = {"call-graph", OPT_STR, &o->call_graph,
 					   "auto|fp|dwarf|none",
@@ -108,7 +108,7 @@ int record_plan_init(struct record_plan *ret, const struct record_options *o, ui
 		     const char **ret_why, struct err *err)
 {
 	static const char *const engines[] = {"auto", "bpf", "ring", NULL};
-	static const char *const splits[] = {"group", "pid", "tid", NULL};
+	static const char *const splits[] = {"group", "pid", "tid", "label", NULL};
 	static const char *const modes[] = {"auto", "fp", "dwarf", "none", NULL};
 	int calls = opts_choose(o->call_graph, modes, "--call-graph", err);
 	int engine = opts_choose(o->engine, engines, "--engine", err);
@@ -129,7 +129,8 @@ int record_plan_init(struct record_plan *ret, const struct record_options *o, ui
 	if (rc < 0)
 		return rc;
 	ret->engine = (enum engine)engine;
-	ret->split = (enum owner_split)split;
+	ret->go_labels = strcmp(splits[split], "label") == 0;
+	ret->split = ret->go_labels ? OWNER_GROUP : (enum owner_split)split;
 	ret->calls = strcmp(modes[calls], "none") == 0 ? CALLS_NONE
 						       : CALLS_AUTO + (enum call_graph)calls;
 	rc = facts_file_load(o->facts, &ret->facts, err);
@@ -151,6 +152,7 @@ void record_plan_apply(struct record_plan *p, const struct record_options *o,
 	co->n_events = (uint32_t)p->specs.n;
 	co->engine = p->engine;
 	co->split = p->split;
+	co->tables.go_labels = p->go_labels;
 	co->label = o->label ? o->label : "";
 	co->n_slots = (uint32_t)o->log_slots;
 	containers_wish(o->version_from, o->tenant_from);

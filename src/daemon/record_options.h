@@ -54,6 +54,7 @@ struct record_plan {
 	struct fact_defs facts;
 	enum engine engine;
 	enum owner_split split;
+	bool go_labels; /* of goroutines are kept apart; with call paths only */
 	enum call_graph
 		calls; /* of --call-graph; CALLS_NONE for none, CALLS_AUTO where not given */
 };

@@ -592,6 +592,14 @@ owner_id procs_owner(struct procs *ps, uint32_t proc, uint32_t tid)
 	return p->owner;
 }
 
+owner_id procs_owner_labelled(const struct procs *ps, owner_id owner, string_id labels)
+{
+	struct owner o = ps->profile->owners.v[owner];
+
+	o.label = labels;
+	return profile_intern_owner(ps->profile, &o);
+}
+
 bool procs_set_label(struct procs *ps, uint32_t tgid, const char *label)
 {
 	uint32_t i = procs_current(ps, tgid);

@@ -134,6 +134,9 @@ const struct mapping *procs_find_mapping(struct procs *ps, uint32_t proc, uint64
 /* The owner of the samples of PROC (thread TID). */
 owner_id procs_owner(struct procs *ps, uint32_t proc, uint32_t tid);
 
+/* OWNER with LABELS, a text of the profile, as its label. */
+owner_id procs_owner_labelled(const struct procs *ps, owner_id owner, string_id labels);
+
 /* From now on samples of TGID, and of the processes it starts, have LABEL; false when there is no
  * such process. */
 bool procs_set_label(struct procs *ps, uint32_t tgid, const char *label);

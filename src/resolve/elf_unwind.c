@@ -293,8 +293,10 @@ static int resolve_elf_unwind_load(struct elf_file *f, size_t most_bytes, struct
 	find_code(f, &in);
 	find_sigreturn(f, &in);
 	interpreter_find(f, &in);
-	if (in.go.bytes)
+	if (in.go.bytes) {
 		go_switches_find(f, &in);
+		interpreter_find_go(f, &in);
+	}
 	code_frames_offer(&code, f, &in);
 	if (INTERPRETER_IS_V8(in.interpreter.number)) /* its builtins are known by frame pointers */
 		in.read_code = NULL;

@@ -10,4 +10,8 @@
  * fails, why it is refused.  Reads the sections' table, and more only of a CPython. */
 void interpreter_find(struct elf_file *f, struct unwind_input *in);
 
+/* Puts what is known of the program of Go in F into IN, whose .gopclntab and switches of stacks are
+ * set, unless it is an interpreter. */
+void interpreter_find_go(struct elf_file *f, struct unwind_input *in);
+
 #endif

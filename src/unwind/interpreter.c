@@ -34,6 +34,11 @@ void interpreter_version_text(const struct unwind_interpreter *i, char ret[24])
 			snprintf(ret, 24, "%u", i->version & 0xffff);
 		return;
 	}
+	if (i->version & INTERPRETER_VERSION_GO) {
+		if (i->version & 0xffff)
+			snprintf(ret, 24, "1.%u.%u", i->version >> 8 & 0xff, i->version & 0xff);
+		return;
+	}
 	if (i->version &
 	    (INTERPRETER_VERSION_PHP | INTERPRETER_VERSION_PERL | INTERPRETER_VERSION_RUBY)) {
 		if (i->version & 0xffff)
@@ -52,10 +57,13 @@ const char *interpreter_refusal_text(const struct unwind_interpreter *i)
 	return i->refusal < N_INTERPRETER_REFUSALS ? refusals[i->refusal] : NULL;
 }
 
-/* tests/e2e/{python,node,java,php,perl,ruby}.py and
- * tests/services/{rooms,nodes,javas,scripts}.py run these. */
+/* tests/e2e/{python,node,java,php,perl,ruby,go}.py and
+ * tests/services/{rooms,nodes,javas,scripts,gos}.py run these. */
 bool interpreter_is_verified(const struct unwind_interpreter *i)
 {
+	if (INTERPRETER_IS_GO(i->number))
+		return (i->version >> 8 & 0xff) == 15 || (i->version >> 8 & 0xff) == 19 ||
+		       (i->version >> 8 & 0xff) == 24;
 	return i->number == INTERPRETER_PYTHON_3_9 || i->number == INTERPRETER_PYTHON_3_11 ||
 	       i->number == INTERPRETER_PYTHON_3_13 || i->number == INTERPRETER_PYTHON_3_14 ||
 	       INTERPRETER_IS_V8(i->number) || INTERPRETER_IS_HOTSPOT(i->number) ||
@@ -67,6 +75,7 @@ bool interpreter_is_verified(const struct unwind_interpreter *i)
 const char *interpreter_name(const struct unwind_interpreter *i)
 {
 	return i->version & INTERPRETER_VERSION_V8	  ? "V8"
+	       : i->version & INTERPRETER_VERSION_GO	  ? "Go"
 	       : i->version & INTERPRETER_VERSION_HOTSPOT ? "HotSpot"
 	       : i->version & INTERPRETER_VERSION_PHP	  ? "PHP"
 	       : i->version & INTERPRETER_VERSION_PERL	  ? "Perl"

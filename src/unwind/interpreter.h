@@ -8,7 +8,7 @@
 
 #include "unwind/table.h"
 
-/* "CPython", "V8", "HotSpot", "PHP", "Perl" or "Ruby". */
+/* "CPython", "V8", "HotSpot", "PHP", "Perl", "Ruby" or "Go". */
 const char *interpreter_name(const struct unwind_interpreter *i);
 
 /* "3.11.2", or "" when the version is not known, into RET. */

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "unwind/go_labels_state.h"
 #include "unwind/hotspot_state.h"
 #include "unwind/perl_state.h"
 #include "unwind/php_state.h"
@@ -26,6 +27,7 @@ struct python_env {
 	struct hotspot_walk hotspot;
 	struct hotspot_inlined inlined[HOTSPOT_INLINED];
 	struct v8_inlined v8_inlined[V8_INLINED];
+	struct go_labels go;
 };
 
 #define SCRIPT_ENV struct python_env
@@ -35,6 +37,7 @@ struct python_env {
 #include "unwind/perl.h"
 #include "unwind/php.h"
 #include "unwind/ruby.h"
+#include "unwind/go_labels.h"
 
 static bool script_read(struct python_env *env, __u64 avma, void *ret, __u32 n, const __u32 most)
 {
@@ -312,4 +315,27 @@ void ruby_walk_frames(const struct python_input *in, struct python_frames *ret)
 		ruby_begin(env, in->runtime, in->symbols);
 	each_loop(env, ret, ruby_step);
 	free(env);
+}
+
+static struct go_labels *go_labels_of(struct python_env *env)
+{
+	return &env->go;
+}
+
+static void go_each_item(struct python_env *env)
+{
+	for (uint32_t i = 0; i < env->go.n_items && go_item(env, i); i++)
+		;
+}
+
+uint64_t go_labels_number(const struct python_input *in)
+{
+	struct python_env *env = xcalloc(1, sizeof(*env));
+	uint64_t number = 0;
+
+	env->in = in;
+	if (INTERPRETER_IS_GO(in->interpreter))
+		number = go_labels_read(env, in->runtime, in->interpreter);
+	free(env);
+	return number;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The walks over CPython's frames (python.h), V8's (v8.h), HotSpot's (hotspot.h), PHP's (php.h),
- * Perl's (perl.h) and Ruby's (ruby.h) outside of the kernel: over any memory that can be read. */
+ * Perl's (perl.h) and Ruby's (ruby.h), and over labels of Go's goroutines (go_labels.h), outside
+ * of the kernel: over any memory that can be read. */
 #ifndef UNWIND_PYTHON_HOST_H
 #define UNWIND_PYTHON_HOST_H
 
@@ -15,7 +16,7 @@ struct python_input {
 	uint32_t interpreter; /* enum interpreter */
 	uint64_t runtime;     /* address of _PyRuntime; HotSpot: of CodeCache::_heaps; PHP:
 			       * executor_globals; Perl: PL_thr_key; Ruby: what finds its
-			       * threads */
+			       * threads; Go: an image's anchor, which is no address */
 	uint64_t symbols;     /* Ruby: its table of names; 0: not known */
 	uint64_t thread;      /* the thread pointer; V8, HotSpot: the frame pointer */
 	uint64_t ip, sp;      /* HotSpot: where it was interrupted; PHP: registers r15, r14; V8:
@@ -52,5 +53,9 @@ void perl_walk_frames(const struct python_input *in, struct python_frames *ret);
 
 /* Walks Ruby's frames into RET; n_loops: marks that were met. */
 void ruby_walk_frames(const struct python_input *in, struct python_frames *ret);
+
+/* The number of the labels that the goroutine of IN's thread has; 0: none; SCRIPT_GO and an enum
+ * script_mark: why they are not known. */
+uint64_t go_labels_number(const struct python_input *in);
 
 #endif

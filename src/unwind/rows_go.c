@@ -16,7 +16,7 @@ struct go_rows {
 	struct go_table t;
 };
 
-enum go_kind { GO_USUAL, GO_OUTERMOST, GO_SIGNAL };
+enum go_kind { GO_USUAL, GO_OUTERMOST, GO_SIGNAL, GO_BEGIN };
 
 /* Go's src/runtime/asm_amd64.s, rt0_linux_amd64.s, sys_linux_amd64.s. */
 static enum go_kind kind_of(const struct go_func *f)
@@ -33,6 +33,9 @@ static enum go_kind kind_of(const struct go_func *f)
 		{"runtime.schedule", GO_OUTERMOST},
 		{"_rt0_amd64_linux", GO_OUTERMOST},
 		{"runtime.sigreturn", GO_SIGNAL},
+		/* Where C called Go back, what stands on the goroutine's stack as the caller is
+		 * the beginning of this function, which calls nobody. */
+		{"runtime.systemstack_switch", GO_BEGIN},
 		{"runtime.sigreturn__sigaction", GO_SIGNAL},
 	};
 
@@ -106,7 +109,12 @@ static void run_func(void *owner, const struct piece *piece)
 {
 	static const struct unwind_rule damaged = {.cfa = UNWIND_CFA_NONE, .why = UNWIND_DAMAGED},
 					outermost = {.cfa = UNWIND_CFA_SP, .ra = UNWIND_RA_NONE},
-					signal = {.cfa = UNWIND_CFA_SIGNAL};
+					signal = {.cfa = UNWIND_CFA_SIGNAL},
+					begin = {.cfa = UNWIND_CFA_SP,
+						 .cfa_off = 8,
+						 .ra_at = -1,
+						 .bx_at = UNWIND_LOST,
+						 .why = UNWIND_BEGIN};
 	struct go_rows *g = owner;
 	struct go_func f;
 	struct go_values values;
@@ -121,6 +129,9 @@ static void run_func(void *owner, const struct piece *piece)
 	switch (kind_of(&f)) {
 	case GO_SIGNAL: /* nobody called it: a walk looks one byte before its address */
 		add_row(g, piece->off - (piece->off > g->rows->base), &signal);
+		return;
+	case GO_BEGIN:
+		add_row(g, piece->off - (piece->off > g->rows->base), &begin);
 		return;
 	case GO_OUTERMOST:
 		add_row(g, piece->off, &outermost);

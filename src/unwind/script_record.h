@@ -8,6 +8,7 @@
 enum script_what {
 	SCRIPT_FUNCTION,
 	SCRIPT_SOURCE, /* a piece of a script's text is in `lines` */
+	SCRIPT_LABELS, /* a goroutine's, in `lines`: go_labels_state.h; first_line: how many it has */
 };
 
 #define SCRIPT_TEXT_BYTES 256

@@ -45,8 +45,17 @@ enum unwind_cfa {
 #define UNWIND_SWITCH_KEEPS  2
 
 /* Why a rule is UNWIND_CFA_NONE.  In any other rule: UNWIND_LOOP where the code is the loop of an
- * interpreter, else 0. */
-enum unwind_none { UNWIND_NO_FDE, UNWIND_TOO_COMPLEX, UNWIND_DAMAGED, UNWIND_LOOP };
+ * interpreter, UNWIND_BEGIN where a return address is the beginning of a function that called
+ * nobody, which is looked for one byte before, else 0. */
+enum unwind_none {
+	UNWIND_NO_FDE,
+	UNWIND_TOO_COMPLEX,
+	UNWIND_DAMAGED,
+	UNWIND_LOOP,
+	UNWIND_BEGIN,
+};
+
+#define UNWIND_IS_BEGIN(why) ((why) / UNWIND_BEGIN) /* no branch: verifiers follow each */
 
 enum unwind_ra {
 	UNWIND_RA_SAVED,    /* the word at CFA + 8 * ra_at (x86-64: ra_at is -1) */
@@ -127,6 +136,12 @@ enum interpreter {
 	INTERPRETER_RUBY_3_2,
 	INTERPRETER_RUBY_3_3,
 	INTERPRETER_RUBY_3_4,
+	/* No interpreters, but languages of which more is known than their stacks: Go, by what its
+	 * goroutines have of labels (go_labels.h). */
+	INTERPRETER_GO = 48,	   /* the program sets none */
+	INTERPRETER_GO_LABEL_MAP,  /* up to 1.22 */
+	INTERPRETER_GO_LABEL_LIST, /* since 1.24 */
+	INTERPRETER_GO_LABELS_UNKNOWN,
 	N_INTERPRETERS
 };
 
@@ -154,7 +169,8 @@ enum interpreter {
 #define INTERPRETER_IS_PERL(number)                                                                \
 	((number) >= INTERPRETER_PERL_FIRST && (number) < INTERPRETER_RUBY_FIRST)
 #define INTERPRETER_IS_RUBY(number)                                                                \
-	((number) >= INTERPRETER_RUBY_FIRST && (number) < N_INTERPRETERS)
+	((number) >= INTERPRETER_RUBY_FIRST && (number) < INTERPRETER_GO)
+#define INTERPRETER_IS_GO(number) ((number) >= INTERPRETER_GO && (number) < N_INTERPRETERS)
 
 /* This bit of a version says that it is V8's, major and minor in 16 bits each. */
 #define INTERPRETER_VERSION_V8 (1u << 31)
@@ -166,6 +182,13 @@ enum interpreter {
 #define INTERPRETER_VERSION_PHP	 (1u << 28)
 #define INTERPRETER_VERSION_PERL (1u << 27)
 #define INTERPRETER_VERSION_RUBY (1u << 26)
+
+/* Go's: minor and patch in 8 bits each; how its table is laid out (enum go_layout, gopclntab.h),
+ * and whether it has symbols beside that, and whether its switches of stacks are known. */
+#define INTERPRETER_VERSION_GO	    (1u << 29)
+#define INTERPRETER_GO_LAYOUT(v)    ((v) >> 16 & 3)
+#define INTERPRETER_GO_HAS_SYMBOLS  (1u << 18)
+#define INTERPRETER_GO_HAS_SWITCHES (1u << 19)
 
 /* Why the frames of an interpreter are not known. */
 enum interpreter_refusal {
@@ -186,7 +209,7 @@ enum interpreter_refusal {
 /* An interpreter that an image holds.  `anchor` says where its state is, `_PyRuntime`, by what it
  * adds to the file offset of the code: run-time address of the state = anchor - bias, where bias is
  * file offset - run-time address of the mapping of its loop.  HotSpot: CodeCache::_heaps; PHP:
- * executor_globals; Perl: PL_thr_key; Ruby: ruby_state.h says which two. */
+ * executor_globals; Perl: PL_thr_key; Ruby: ruby_state.h says which two; Go: go_labels.h. */
 struct unwind_interpreter {
 	unsigned int number;  /* enum interpreter */
 	unsigned int version; /* CPython's PY_VERSION_HEX, of those that do not say only major and

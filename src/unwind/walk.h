@@ -560,6 +560,7 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 		w->guessed_image = w->region.image;
 		return walk_guess(env, w, rc);
 	}
+	*ret_frame += UNWIND_IS_BEGIN(rule->why);
 	if (rule->ra == UNWIND_RA_NONE) {
 		w->step = WALK_PLAIN;
 		return CHAIN_COMPLETE;

@@ -22,4 +22,16 @@ def shares_of_work():
     go_graph.shares_of_work(go_graph.build(installed(), *go_graph.STRIPPED, at=os.getcwd()))
 
 
-run(every_way_of_calling, stripped, shares_of_work)
+def labels():
+    go_graph.labels_of_goroutines(go_graph.build(installed(), at=os.getcwd(), name="go_labels"))
+
+
+def labels_stripped():
+    go_graph.labels_of_goroutines(go_graph.build(installed(), *go_graph.STRIPPED, at=os.getcwd(), name="go_labels"))
+
+
+def cgo():
+    go_graph.through_c(go_graph.build(installed(), at=os.getcwd(), name="go_cgo", cgo=True))
+
+
+run(every_way_of_calling, stripped, shares_of_work, labels, labels_stripped, cgo)

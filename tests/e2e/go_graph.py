@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What recorded call paths of the program go_work.go say, held against its own call graph."""
+import collections
+
 from e2e import *
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "go_work.go")
@@ -9,12 +11,12 @@ OUTERMOST = {"runtime.goexit", "runtime.mstart", "runtime.mcall", "runtime.mores
              "_rt0_amd64_linux", "runtime.gogo"}
 
 
-def build(go, *options, at="."):
-    """Compiles the program with the command GO, which sees the directory AT as this one; where it is."""
-    shutil.copy(SOURCE, "go_work.go")
-    env = {**os.environ, "GOCACHE": at + "/cache", "GOPATH": at + "/path", "GO111MODULE": "off", "CGO_ENABLED": "0"}
-    sh(*go, "build", *options, "-o", at + "/go_work", at + "/go_work.go", env=env)
-    return os.path.join(os.getcwd(), "go_work")
+def build(go, *options, at=".", name="go_work", cgo=False):
+    """Compiles program NAME with the command GO, which sees the directory AT as this one; where it is."""
+    shutil.copy(os.path.join(os.path.dirname(SOURCE), name + ".go"), name + ".go")
+    env = {**os.environ, "GOCACHE": at + "/cache", "GOPATH": at + "/path", "GO111MODULE": "off", "CGO_ENABLED": "01"[cgo]}
+    sh(*go, "build", *options, "-o", at + "/" + name, at + "/" + name + ".go", env=env)
+    return os.path.join(os.getcwd(), name)
 
 
 def bare(path):
@@ -57,6 +59,63 @@ def every_way_of_calling(program, inlined=True):
     if inlined:
         likely(any(["w_inlines", "w_in_outer", "w_in_inner", "w_spin"] == ours_of(path)[-4:] for path, _ in found),
                "no path through what was inlined")
+
+
+MANY = " ".join("key%d=%d" % (i, i * i) for i in range(7))
+# Whose samples those of each function are.
+LABELS = {"w_none": {None}, "w_alpha": {"job=alpha"}, "w_beta": {"job=beta zone=z 1"}, "w_many": {MANY},
+          "w_garbage": {"job=garbage"},
+          "w_inner": {"job=inner", "job=inner zone=z 1", "job=inner " + MANY}}
+
+
+def labels_of_goroutines(program):
+    """Each function of go_labels.go runs in a goroutine of known labels; its own profile has these in the same shares."""
+    record("-g", "--by", "label", "-e", "cpu-clock", "-c", 500009, "--", program, "own.prof", longer(4))
+    rows = Prof(by="label,procedure").rows
+    known = [(r["procedure"].removeprefix("main."), r["label"], sum(r["inclusive"].values())) for r in rows
+             if r["image"] == program and r["procedure"].removeprefix("main.") in LABELS]
+    enough(sum(n for _, _, n in known), 1000, "samples")
+    for name, label, n in known:  # stacks that were copied, because the table was not there, have no labels
+        check(label in LABELS[name] | {None}, "%d samples of %s are labelled %s" % (n, name, label))
+    for name in LABELS:
+        likely({label for found, label, _ in known if found == name} >= LABELS[name], "not all of %s" % name)
+    labelled = [(label, n) for name, label, n in known if name != "w_none"]
+    least(sum(n for label, n in labelled if label), sum(n for _, n in labelled), 0.95, "samples with labels")
+    total = sum(sum(r["counts"].values()) for r in rows)
+    jobs = collections.Counter()
+    for r in rows:
+        jobs[(r["label"] or "").split(" ")[0]] += sum(r["counts"].values())
+    tags = sh("go", "tool", "pprof", "-sample_index=samples", "-tags", "own.prof")
+    raw = sh("go", "tool", "pprof", "-sample_index=samples", "-raw", "own.prof")
+    n_own = sum(int(n) for n in re.findall(r"^ +(\d+) +\d+:", raw, re.M))
+    enough(n_own, 100, "samples of its own profile")
+    for job in "alpha", "beta", "inner", "garbage":
+        own = re.search(r"([\d.]+) \( *[\d.]+%%\): %s$" % job, tags, re.M)
+        likely(own, "its own profile has no samples of %s: %s" % (job, tags))
+        same_share(jobs["job=" + job], total, round(float(own.group(1))), n_own, job, 0.02)
+
+
+def through_c(program):
+    """Go that calls C that calls Go that calls C: all of it in paths from the goroutine's entry on."""
+    record("-g", "-e", "cpu-clock", "-c", 500009, "--", program, longer(4))
+    known = call_graph(os.path.join(os.path.dirname(SOURCE), "go_cgo.go"))
+    mine = {f for pair in known for f in pair}
+    total = n_whole = n_back = 0
+    for path, n in ((bare(path), n) for path, n in folded_paths()):
+        # A function of C, and that of Go which calls it, may have one name.
+        ours = [re.split(r"[.]", f)[-1].split("Cfunc_")[-1] for f in path]
+        ours = [f for i, f in enumerate(ours) if f in mine and f not in ours[i + 1:i + 4]]
+        for caller, callee in zip(ours, ours[1:]):
+            check((caller, callee) in known, "%s does not call %s: %s" % (caller, callee, path))
+        if "w_c_leaf" not in ours[-1:]:
+            continue
+        total += n
+        n_whole += n if path[0] == "runtime.goexit" and ours[0] == "w_go" else 0
+        n_back += n if "w_back" in ours else 0
+    enough(total, 1000, "samples in C")
+    note("%d of %d samples in C have the path from the goroutine's entry on; %d below Go that C called" % (n_whole, total, n_back))
+    least(n_whole, total, 0.99, "whole paths")
+    near(n_back, total, 0.5, "below what C called", 0.03)
 
 
 def shares_of_work(program):

@@ -111,7 +111,7 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 	const uint32_t interpreter = INTERPRETER_RUBY_FIRST + i;
 	struct wr w = {0};
 
-	if (interpreter >= N_INTERPRETERS)
+	if (interpreter >= INTERPRETER_GO)
 		return NULL;
 	wr_u8(&w, (uint8_t)interpreter);
 	put_thread(&w, RUBY_LAYOUT(interpreter));

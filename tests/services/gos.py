@@ -11,6 +11,10 @@ ROOM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/roo
 WORK = "/tmp/dwell-go"
 
 
+def go_of(room):
+    return ["chroot", room, "env", "HOME=/tmp", "GOTOOLCHAIN=local", "GOTELEMETRY=off", "/usr/bin/go"]
+
+
 def of_suite(suite):
     p = subprocess.run([ROOM, suite], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if p.returncode:
@@ -24,13 +28,17 @@ def of_suite(suite):
     try:
         for name, options in ("whole", []), ("stripped", go_graph.STRIPPED):
             with mounted("-t", "proc", "proc", at=room + "/proc"):
-                go_graph.build(["chroot", room, "env", "HOME=/tmp", "GOTOOLCHAIN=local", "GOTELEMETRY=off", "/usr/bin/go"], *options,
-                               at=WORK)
+                go_graph.build(go_of(room), *options, at=WORK)
             shutil.copy("go_work", os.path.join(home, name))
+        with mounted("-t", "proc", "proc", at=room + "/proc"):
+            go_graph.build(go_of(room), at=WORK, name="go_labels")
+        shutil.copy("go_labels", home)
     finally:
         os.chdir(home)
     for name in "whole", "stripped":
         go_graph.every_way_of_calling(os.path.join(home, name))
+    if shutil.which("go"): # whose pprof reads the profile
+        go_graph.labels_of_goroutines(os.path.join(home, "go_labels"))
 
 
 def of_go_1_15():

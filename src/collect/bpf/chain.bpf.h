@@ -205,6 +205,8 @@ static __noinline int user_begin(struct sample_ctx *ctx, struct cpu_walk *w, __u
 /* Ends the walk of the user's callers; returns its cause. */
 static __noinline int user_end(struct cpu_walk *w, __u64 task)
 {
+	if (go_labels)
+		go_labels_take(w);
 	if (w->walk.anonymous)
 		hotspot_ask(w, task & ~((__u64)LOG_PID_MASK << LOG_PID_BITS));
 	if (w->cause == CHAIN_COMPLETE && w->python.frame)
@@ -367,7 +369,7 @@ static __always_inline void begin_path(struct cpu_walk *w, const struct chain_cp
 	w->head = ring->head;
 	w->room = n_chain_words - (ring->head - ring->tail);
 	w->ring_at = cpu * n_chain_words;
-	w->n_frames = w->n_kernel = w->n_kept = w->hash = w->has_raw = 0;
+	w->n_frames = w->n_kernel = w->n_kept = w->hash = w->has_raw = w->labels = 0;
 	w->keeps = w->copies = w->is_left = false;
 }
 
@@ -379,13 +381,18 @@ static __noinline __u64 end_path(struct cpu_walk *w, struct chain_cpu *ring, __u
 	struct path p = {w, last_walk_of(w)};
 	__u64 hash, set, info;
 	__u32 n_frames = w->n_frames + w->n_kept;
+	const __u64 labels = w->labels ? FRAME_SCRIPT(w->labels, 0) : 0;
 
-	if (n_frames == 0 && cause == CHAIN_COMPLETE)
+	if (n_frames == 0 && cause == CHAIN_COMPLETE && !labels)
 		return 0;
 	fold_path(w);
 
 	info = n_frames | cause << 16 | w->n_kernel << 24;
+	if (labels)
+		info = (info + 1) | CHAIN_HAS_LABELS;
 	hash = mix(w->hash, info);
+	if (labels)
+		hash = mix(hash, labels);
 	if (w->has_raw) /* of this process, whichever of its threads */
 		hash = mix(hash, LOG_TASK(LOG_TGID(task), 0, LOG_GENERATION(task)));
 	if (hash == 0 || hash == CHAIN_LOST)
@@ -398,7 +405,7 @@ static __noinline __u64 end_path(struct cpu_walk *w, struct chain_cpu *ring, __u
 			p.last->sent = hash;
 			return hash;
 		}
-	if (CHAIN_HEAD_WORDS + n_frames > w->room) {
+	if (CHAIN_HEAD_WORDS + n_frames + 1 > w->room) {
 		ring->lost++;
 		return CHAIN_LOST;
 	}
@@ -410,6 +417,8 @@ static __noinline __u64 end_path(struct cpu_walk *w, struct chain_cpu *ring, __u
 	put_word(w, CHAIN_TASK, task);
 	put_word(w, CHAIN_INFO, info);
 	bpf_loop(n_frames, send_frame, &p, 0);
+	if (labels)
+		put_word(w, CHAIN_HEAD_WORDS + n_frames++, labels);
 	/* An atomic add orders the words before the head for the reader on another CPU. */
 	__sync_fetch_and_add(&ring->head, CHAIN_HEAD_WORDS + n_frames);
 	return hash;

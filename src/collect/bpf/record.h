@@ -86,9 +86,13 @@ enum chain_head {
 	CHAIN_HASH, /* never 0 */
 	CHAIN_TASK, /* as log_slot.task: whose addresses the raw frames are */
 	CHAIN_INFO, /* n_frames | cause << 16 | n_kernel << 24: the first
-		     * n_kernel are the kernel's */
+		     * n_kernel are the kernel's; CHAIN_HAS_LABELS */
 	CHAIN_HEAD_WORDS
 };
+
+/* The last of n_frames is no frame, but the number of the goroutine's labels, as FRAME_SCRIPT has
+ * it. */
+#define CHAIN_HAS_LABELS (1ULL << 32)
 
 struct chain_cpu {
 	unsigned long long head; /* words ever written: the kernel side's */

@@ -32,8 +32,9 @@ const volatile __u32 n_image_keys = 1;
 const volatile __u32 n_copy_chunks = 1; /* per CPU, a power of two; 1: nothing is copied */
 const volatile __u32 page_shift = 12;
 const volatile bool check_walks = false;
-const volatile __u32 n_walk_cpus = 1; /* CPUs; walks of exits lie behind theirs */
-const volatile __u64 script_seed = 0; /* so that nobody can foresee a number of code */
+const volatile bool go_labels = false; /* are those of goroutines read */
+const volatile __u32 n_walk_cpus = 1;  /* CPUs; walks of exits lie behind theirs */
+const volatile __u64 script_seed = 0;  /* so that nobody can foresee a number of code */
 
 /* n_cpus * n_slots, n_cpus, n_cpus * n_spill elements; with_times n_cpus * n_slots. */
 MMAPABLE_ARRAY(slots, struct log_slot);

@@ -161,6 +161,13 @@ static int python_frame(__u32 i, struct cpu_walk **walk)
 	return !python_step(w, &w->python);
 }
 
+static __always_inline struct go_labels *go_labels_of(struct cpu_walk *w)
+{
+	return &w->go;
+}
+
+static __always_inline void go_each_item(struct cpu_walk *w);
+
 #include "unwind/php.h"
 #include "unwind/perl.h"
 #include "unwind/ruby.h"
@@ -398,6 +405,46 @@ __noinline int script_frames(struct cpu_walk *w)
 	if (p->interpreter == INTERPRETER_NONE || p->interpreter >= INTERPRETER_V8_FIRST)
 		return 0;
 	return python_frames(w, runtime);
+}
+
+/* --- Labels of Go's goroutines --- */
+
+#include "unwind/go_labels.h"
+
+/* bpf_loop: a place where a label may be. */
+static int go_next_item(__u32 i, struct cpu_walk **walk)
+{
+	return !go_item(*walk, i);
+}
+
+static __always_inline void go_each_item(struct cpu_walk *w)
+{
+	__u64 n = w->go.n_items;
+
+	bpf_loop(n < GO_MOST_ITEMS ? (__u32)n : GO_MOST_ITEMS, go_next_item, &w, 0);
+}
+
+/* Reads the labels of the thread's goroutine when the walk ended in Go's code, or did so before in
+ * this process: of C that Go called, a walk may end in a frame that it took over. */
+__noinline int go_labels_take(struct cpu_walk *w)
+{
+	const struct unwind_image *image;
+	struct go_process *known;
+	__u32 number;
+
+	if (!w)
+		return 0;
+	number = w->walk.region.image;
+	image = bpf_map_lookup_elem(&unwind_images, &number);
+	known = &w->go_processes[BELOW(w->python.key >> 32, GO_PROCESSES)];
+	if (image && INTERPRETER_IS_GO(image->interpreter)) {
+		known->key = w->python.key;
+		known->anchor = image->anchor;
+		known->interpreter = image->interpreter;
+	}
+	if (known->key == w->python.key)
+		w->labels = go_labels_read(w, known->anchor, known->interpreter);
+	return 0;
 }
 
 /* --- V8 --- */

@@ -53,7 +53,8 @@ const volatile __u32 n_copy_chunks = 1; /* stacks of blocks are not copied */
 const volatile __u32 n_image_keys = 1;
 const volatile __u32 page_shift = 12;
 const volatile bool check_walks = false;
-const volatile __u64 script_seed = 0; /* so that nobody can foresee a number of code */
+const volatile bool go_labels = false; /* are those of goroutines read */
+const volatile __u64 script_seed = 0;  /* so that nobody can foresee a number of code */
 
 /* Set before the iterators run. */
 __u64 begin_ns = 0, end_ns = 0;

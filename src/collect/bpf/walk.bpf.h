@@ -35,8 +35,17 @@ enum { SP = 31, IP = 32, PSTATE = 33 };
 #include "unwind/hotspot_state.h"
 #include "unwind/perl_state.h"
 #include "unwind/php_state.h"
+#include "unwind/go_labels_state.h"
 #include "unwind/made_code_state.h"
 #include "unwind/ruby_state.h"
+
+/* Processes of Go whose goroutines' labels are read. */
+#define GO_PROCESSES 64
+
+struct go_process {
+	__u64 key, anchor;
+	__u32 interpreter, spare;
+};
 
 #define TOLD_SETS 1024
 #define TOLD_WAYS 4
@@ -159,6 +168,9 @@ struct cpu_walk {
 	struct hotspot_inlined inlined[HOTSPOT_INLINED];
 	struct v8_inlined v8_inlined[V8_INLINED];
 	struct made_loop made_loops[MADE_LOOPS];
+	struct go_labels go;
+	struct go_process go_processes[GO_PROCESSES];
+	__u64 labels;	 /* number of the goroutine's; 0: it has none, or they are not asked for */
 	__u64 left_made; /* a word was found by which the walk goes on from made code */
 	__u64 told[TOLD_SETS * TOLD_WAYS]; /* numbers of code that was told of */
 

@@ -79,6 +79,7 @@ void call_paths_log_opts(const struct call_paths *cp, const struct call_paths_ta
 	o->n_image_keys = N_IMAGE_KEYS;
 	o->map_tables = cp->mode == CALLS_DWARF; /* copies of stacks are walked here */
 	o->check_walks = t->check_walks;
+	o->go_labels = t->go_labels;
 	if (cp->mode != CALLS_FP && !t->no_copies)
 		o->n_copy_chunks = n_copy_chunks(t, o->n_cpus);
 	if (getrandom(&o->script_seed, sizeof(o->script_seed), 0) != sizeof(o->script_seed))
@@ -295,6 +296,7 @@ struct kept_chain {
 	uint64_t hash;
 	uint32_t tgid, generation;
 	uint32_t cause, n_frames, n_kernel, spare;
+	uint64_t labels;
 };
 
 #define KEPT_WORDS (sizeof(struct kept_chain) / sizeof(uint64_t))
@@ -307,7 +309,8 @@ static void keep_chain(void *ctx, const struct log_chain *c)
 			       .generation = c->generation,
 			       .cause = c->cause,
 			       .n_frames = c->n_frames,
-			       .n_kernel = c->n_kernel};
+			       .n_kernel = c->n_kernel,
+			       .labels = c->labels};
 
 	if (c->cause >= CHAIN_N_CAUSES || chains_known(&cp->chains, c->hash))
 		return;
@@ -338,6 +341,7 @@ void call_paths_learn(struct call_paths *cp)
 					       .cause = (enum chain_cause)k.cause,
 					       .n_frames = k.n_frames,
 					       .n_kernel = k.n_kernel,
+					       .labels = k.labels,
 					       .frames = &cp->words.v[at + KEPT_WORDS]});
 		at += KEPT_WORDS + k.n_frames;
 	}

@@ -63,6 +63,7 @@ struct call_paths_tables {
 	size_t n_copy_bytes;		 /* a CPU's copies of stacks; 0: CALL_PATHS_COPY_BYTES */
 	bool no_copies;			 /* a path without a table is truncated */
 	bool check_walks;		 /* log_opts.check_walks */
+	bool go_labels;			 /* log_opts.go_labels */
 };
 
 /* P, PROCS, IMAGES and KERNEL stay the caller's, until call_paths_release. */

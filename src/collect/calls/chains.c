@@ -281,6 +281,10 @@ void chains_add(struct chains *c, const struct log_chain *chain)
 	if (chain->n_frames > chain->n_kernel)
 		proc = procs_look_up(c->procs, chain->tgid, chain->generation);
 	c->asked = false;
+	if (chain->labels) {
+		s->labels = scripts_labels(&c->scripts, c->profile, chain->labels);
+		c->has_labels = true;
+	}
 	s->ctx = callers_of(c, chain, proc, &guessed);
 	s->guessed = guessed;
 	if (c->asked)
@@ -353,6 +357,11 @@ void chains_moved(struct chains *c, const ctx_id *to)
 bool chains_known(const struct chains *c, uint64_t hash)
 {
 	return find_slot(c, hash)->hash != 0;
+}
+
+string_id chains_labels(const struct chains *c, uint64_t hash)
+{
+	return c->has_labels && hash ? find_slot(c, hash)->labels : 0;
 }
 
 ctx_id chains_count(struct chains *c, uint64_t hash, uint32_t event)

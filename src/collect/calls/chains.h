@@ -18,9 +18,10 @@
 struct chain_slot {
 	uint64_t hash; /* 0: a free slot */
 	ctx_id ctx;
-	uint8_t cause; /* enum chain_cause */
-	bool guessed;  /* one of its frames was */
-	bool changes;  /* its context may: it is in `changing` */
+	string_id labels; /* of the goroutine; 0: none */
+	uint8_t cause;	  /* enum chain_cause */
+	bool guessed;	  /* one of its frames was */
+	bool changes;	  /* its context may: it is in `changing` */
 };
 
 /* A frame with all that called it, and the context that is. */
@@ -65,6 +66,7 @@ struct chains {
 	place_id places[CHAIN_MAX_FRAMES]; /* of the chain being learned */
 	ctx_id marks[CHAIN_N_CAUSES];
 	struct scripts scripts;
+	bool has_labels;		/* a chain had */
 	uint64_t own[CHAIN_MAX_FRAMES]; /* the frames of a chain without those of a script */
 	/* Where the numbers are another recorder's: the place of offset OFF of image NUMBER.  NULL:
 	 * they are those of `images`. */
@@ -103,6 +105,10 @@ bool chains_known(const struct chains *c, uint64_t hash);
 /* The context of the callers that HASH (of a log_sample) stands for, of a sample of EVENT, which is
  * counted; 0 when it has none. */
 ctx_id chains_count(struct chains *c, uint64_t hash, uint32_t event);
+
+/* The labels of the goroutine that the sample of chain HASH was in, as a text of the profile; 0:
+ * none.  To be asked before chains_count. */
+string_id chains_labels(const struct chains *c, uint64_t hash);
 
 /* The context of the callers of N samples of a spill slot of EVENT, which are counted. */
 ctx_id chains_count_spilled(struct chains *c, uint32_t event, uint64_t n);

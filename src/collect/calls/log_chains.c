@@ -299,10 +299,14 @@ static void each_of_cpu(struct log_chains *c, uint32_t cpu,
 			.frames = word + CHAIN_HEAD_WORDS,
 		};
 
-		if (chain.n_frames > CHAIN_MAX_FRAMES || chain.n_frames > end - chain.frames)
+		if (chain.n_frames > end - chain.frames)
 			break; /* not what the program writes */
-		fn(ctx, &chain);
 		word = chain.frames + chain.n_frames;
+		if (info & CHAIN_HAS_LABELS && chain.n_frames)
+			chain.labels = chain.frames[--chain.n_frames];
+		if (chain.n_frames > CHAIN_MAX_FRAMES)
+			break;
+		fn(ctx, &chain);
 	}
 	if (c->unread.cap > MOST_KEPT_WORDS)
 		vec_release(&c->unread);

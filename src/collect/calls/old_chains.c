@@ -167,6 +167,8 @@ static bool is_whole(const struct log_chain *c, uint64_t info)
 	for (uint32_t i = c->n_frames; i--;)
 		h = old_chains_mix(h, c->frames[i]);
 	h = old_chains_mix(h, info);
+	if (c->labels)
+		h = old_chains_mix(h, c->labels);
 	return h == c->hash || old_chains_mix(h, LOG_TASK(c->tgid, 0, c->generation)) == c->hash;
 }
 
@@ -205,8 +207,12 @@ static bool chain_at(struct old_chains *o, uint32_t cpu, uint64_t at, uint64_t h
 		.n_kernel = (uint32_t)(info >> 24) & 0xff,
 		.frames = o->frames,
 	};
-	if (ret->n_frames > CHAIN_MAX_FRAMES || ret->n_frames > head - at - CHAIN_HEAD_WORDS ||
-	    ret->n_kernel > ret->n_frames || ret->cause >= CHAIN_N_CAUSES)
+	if (ret->n_frames > head - at - CHAIN_HEAD_WORDS)
+		return false;
+	if (info & CHAIN_HAS_LABELS && ret->n_frames)
+		ret->labels = words[(at + CHAIN_HEAD_WORDS + --ret->n_frames) & mask];
+	if (ret->n_frames > CHAIN_MAX_FRAMES || ret->n_kernel > ret->n_frames ||
+	    ret->cause >= CHAIN_N_CAUSES)
 		return false;
 	for (uint32_t i = 0; i < ret->n_frames; i++)
 		o->frames[i] = words[(at + CHAIN_HEAD_WORDS + i) & mask];

@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "model/script.h"
 #include "unwind/chain.h"
+#include "unwind/go_labels_state.h"
 #include "unwind/hotspot_lines.h"
 #include "unwind/python_lines.h"
 #include "unwind/script_record.h"
@@ -36,7 +37,8 @@ struct script_code {
 	uint32_t first_line;
 	uint32_t n_line_bytes;
 	uint8_t *lines;
-	bool is_placed; /* these are known, and first_line is one: */
+	string_id labels; /* of a goroutine, when they are placed; else 0 */
+	bool is_placed;	  /* these are known, and first_line is one: */
 	image_id image;
 	uint64_t start; /* svma */
 };
@@ -63,6 +65,9 @@ static const char *const mark_names[SCRIPT_N_MARKS] = {
 	[SCRIPT_RUBY + SCRIPT_NO_STATE] = "[no Ruby state]",
 	[SCRIPT_RUBY + SCRIPT_UNREADABLE] = "[Ruby frame unreadable]",
 	[SCRIPT_RUBY + SCRIPT_NOT_COPIED] = "[Ruby functions not copied]",
+	[SCRIPT_GO] = "[labels not told]",
+	[SCRIPT_GO + SCRIPT_NO_STATE] = "[labels of this Go not known]",
+	[SCRIPT_GO + SCRIPT_UNREADABLE] = "[labels unreadable]",
 };
 
 static void scripts_forget(struct scripts *s)
@@ -333,6 +338,78 @@ static bool get_piece(struct scripts *s, struct rd *r, const struct record_head 
 	return true;
 }
 
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Appends the text of N bytes that begins what R has of MOST, "..." where it is longer. */
+static void add_label_text(struct str *out, struct rd *r, uint32_t n, uint32_t most)
+{
+	const uint8_t *bytes = rd_bytes(r, most);
+	struct rd text = rd_init(bytes, bytes ? n < most ? n : most : 0);
+
+	add_utf8(out, &text);
+	if (n > most)
+		str_add(out, "...");
+}
+
+/* Reads what is left of R as the labels of a goroutine that has N: "KEY=VALUE KEY=VALUE", ordered.
+ * NULL when they are malformed. */
+static char *get_labels(struct rd *r, uint32_t n)
+{
+	_vec_ VEC(char *) labels = {0};
+	struct str out = {0};
+
+	while (rd_left(r) >= sizeof(struct go_label)) {
+		const uint32_t n_key = rd_le32(r), n_value = rd_le32(r);
+		struct str one = {0};
+
+		add_label_text(&one, r, n_key, GO_KEY_BYTES);
+		str_addc(&one, '=');
+		add_label_text(&one, r, n_value, GO_VALUE_BYTES);
+		vec_push(&labels, one.v);
+	}
+	if (labels.n)
+		qsort(labels.v, labels.n, sizeof(*labels.v), by_text);
+	vec_each (text, &labels) {
+		str_addf(&out, "%s%s", out.n ? " " : "", *text);
+		free(*text);
+	}
+	if (labels.n < n)
+		str_addf(&out, "%s...", out.n ? " " : "");
+	return out.v;
+}
+
+/* Takes the labels of a goroutine. */
+static bool scripts_add_labels(struct scripts *s, struct rd *r, const struct record_head *h)
+{
+	struct script_code *c;
+	const uint8_t *bytes;
+	struct rd labels;
+	char *text;
+
+	if (scripts_find(s, h->number))
+		return true;
+	rd_bytes(r, 3 * sizeof(struct script_text));
+	bytes = rd_bytes(r, h->n_line_bytes);
+	if (r->bad || h->n_line_bytes > SCRIPT_LINE_BYTES)
+		return false;
+	labels = rd_init(bytes, h->n_line_bytes);
+	text = get_labels(&labels, h->first_line);
+	if (!text)
+		return false;
+	c = xcalloc(1, sizeof(*c));
+	c->number = h->number;
+	c->interpreter = h->interpreter;
+	c->file = xstrdup("");
+	c->name = text;
+	s->n_bytes += CODE_BYTES + strlen(c->name);
+	index_add(&s->by_number, c->number, (uint32_t)s->codes.n);
+	vec_push(&s->codes, c);
+	return true;
+}
+
 static bool scripts_add_code(struct scripts *s, struct rd *r, const struct record_head *h)
 {
 	struct script_code *c;
@@ -365,7 +442,9 @@ bool scripts_add(struct scripts *s, const uint8_t *bytes, size_t n)
 		scripts_forget(s);
 		fits = false;
 	}
-	if (h.what == SCRIPT_SOURCE ? !get_piece(s, &r, &h) : !scripts_add_code(s, &r, &h))
+	if (h.what == SCRIPT_SOURCE   ? !get_piece(s, &r, &h)
+	    : h.what == SCRIPT_LABELS ? !scripts_add_labels(s, &r, &h)
+				      : !scripts_add_code(s, &r, &h))
 		s->n_damaged++;
 	return fits;
 }
@@ -473,6 +552,23 @@ static place_id place_code(struct scripts *s, struct profile *p, struct script_c
 	if (off != SCRIPT_NO_OFF && has_room(s))
 		line = code_line(s, c, off);
 	return profile_intern_script(p, c->image, c->start, &f, line);
+}
+
+string_id scripts_labels(struct scripts *s, struct profile *p, uint64_t frame)
+{
+	const uint64_t number = SCRIPT_CODE(frame);
+	struct script_code *c = number < SCRIPT_N_MARKS ? NULL : scripts_find(s, number);
+	const char *mark = number < SCRIPT_N_MARKS ? mark_names[number] : mark_names[SCRIPT_GO];
+
+	if (!c || !INTERPRETER_IS_GO(c->interpreter))
+		return profile_intern_str(p, mark ? mark : mark_names[SCRIPT_GO]);
+	if (!c->labels && s->n_labels >= SCRIPTS_MOST_LABELS)
+		return profile_intern_str(p, "[more labels than are kept]");
+	if (!c->labels) {
+		c->labels = profile_intern_str(p, c->name);
+		s->n_labels++;
+	}
+	return c->labels;
 }
 
 place_id scripts_place(struct scripts *s, struct profile *p, uint64_t frame)

@@ -15,6 +15,9 @@
  * process likes, and there may be new ones in every sample. */
 #define SCRIPTS_MOST_PLACED ((size_t)16 << 20)
 
+/* Labels of goroutines that are kept apart: each is an owner of samples for good. */
+#define SCRIPTS_MOST_LABELS 4096
+
 struct script_code;
 struct script_source;
 
@@ -25,6 +28,7 @@ struct scripts {
 	struct index by_source;
 	size_t n_bytes;
 	size_t n_placed_bytes;	    /* of the profile */
+	size_t n_labels;	    /* kept apart, of all goroutines */
 	uint64_t n_told, n_damaged; /* records, ever */
 	uint64_t n_unknown;	    /* frames of code that was not told of */
 };
@@ -38,6 +42,11 @@ bool scripts_add(struct scripts *s, const uint8_t *bytes, size_t n);
 /* The place in P of FRAME, a FRAME_IS_SCRIPT.  Of code that is not known, or that comes after
  * SCRIPTS_MOST_PLACED bytes, it is one that says so. */
 place_id scripts_place(struct scripts *s, struct profile *p, uint64_t frame);
+
+/* The labels of a goroutine that FRAME, a FRAME_IS_SCRIPT, is the number of, as a text of P:
+ * "KEY=VALUE KEY=VALUE", ordered by key.  Of labels that are not known, or that come after
+ * SCRIPTS_MOST_LABELS others, it is one that says so. */
+string_id scripts_labels(struct scripts *s, struct profile *p, uint64_t frame);
 
 /* The place in P that says what MARK (enum script_mark) does. */
 place_id scripts_mark(struct profile *p, uint32_t mark);

@@ -168,18 +168,22 @@ static void add_slot(void *ctx, const struct switch_slot *s)
 {
 	struct offcpu *o = ctx;
 	enum switch_kind kind = (enum switch_kind)(s->kind_n & 0xff);
+	string_id labels = 0;
 	owner_id owner;
 	ctx_id path;
 
 	if (kind >= SWITCH_N_KINDS)
 		return;
 	if (kind >= SWITCH_BLOCKED && s->leaf) {
+		labels = chains_labels(o->chains, s->chain);
 		path = kernel_ctx(o, chains_count(o->chains, s->chain, CHAINS_BLOCKED), s->leaf);
 	} else {
 		kind = kind == SWITCH_BLOCKED ? SWITCH_MISSED : kind;
 		path = o->marks[kind];
 	}
 	owner = s->task ? owner_of(o, s->task) : 0;
+	if (labels)
+		owner = procs_owner_labelled(o->procs, owner, labels);
 	offcpu_add(o, owner, kind, path, s->kind_n >> 8, s->ns);
 	if (o->tracer && s->task)
 		trace_slot(o, s, owner, kind, path);

@@ -112,6 +112,7 @@ static int switches_load(struct switches *s, const struct switches_opts *o, stru
 	skel->rodata->n_chain_words = log_chains_opts(walker)->n_chain_words;
 	skel->rodata->n_image_keys = log_chains_opts(walker)->n_image_keys;
 	skel->rodata->check_walks = log_chains_opts(walker)->check_walks;
+	skel->rodata->go_labels = log_chains_opts(walker)->go_labels;
 	skel->rodata->script_seed = log_chains_opts(walker)->script_seed;
 	skel->rodata->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	rc = log_chains_lend(walker, skel->obj, err);
