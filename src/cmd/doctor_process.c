@@ -112,9 +112,19 @@ static const char *doctor_finds(struct doctor_process *d, const struct unwind_in
 	if (INTERPRETER_IS_GO(number))
 		return go_finds(d, i);
 	if (INTERPRETER_IS_V8(number))
-		return "functions, files and their first lines in call paths (-g, engine bpf)";
+		return "functions, files and lines in call paths, inlined functions (-g, engine "
+		       "bpf); not who awaits what runs, nor lines between calls of optimised code";
+	if (number == INTERPRETER_HOTSPOT_21)
+		return "methods, files and lines in call paths, inlined methods (-g, engine bpf); "
+		       "not the outer frames of virtual threads that waited: they lie in the heap";
 	if (INTERPRETER_IS_HOTSPOT(number))
 		return "methods, files and lines in call paths, inlined methods (-g, engine bpf)";
+	if (number >= INTERPRETER_PYTHON_3_8 && number <= INTERPRETER_PYTHON_3_11)
+		return "functions, files and lines in call paths (-g, engine bpf); not who awaits "
+		       "what runs, nor functions of subinterpreters";
+	if (number >= INTERPRETER_PYTHON_3_12 && number <= INTERPRETER_PYTHON_3_14)
+		return "functions, files and lines in call paths (-g, engine bpf); not who awaits "
+		       "what runs";
 	return "functions, files and lines in call paths (-g, engine bpf)";
 }
 

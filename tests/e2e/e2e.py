@@ -271,6 +271,22 @@ def call_graph(source):
     return set(zip(words[::2], words[1::2]))
 
 
+# What stands in place of a function, or of its name.
+NAMELESS = re.compile(r"^\[(no \S+ state|python|javascript|java|php|perl|ruby|more code than is kept)\]$"
+                      r"|^\[\S+ (code|frames?|functions) (not known|unreadable|unmatched|not copied)\]$")
+
+
+def functions_known(lines, names=0.999):
+    """Misses unless of the functions of scripts on all paths the shares NAMES and LINES have a name, and a line."""
+    rows = [(r, sum(r["inclusive"].values())) for r in Prof("--by", "line").rows if r["kind"] == "script"]
+    total = sum(n for _, n in rows)
+    known = [(r, n) for r, n in rows if not NAMELESS.search(r["procedure"])]
+    named, lined = sum(n for _, n in known), sum(n for r, n in known if r["line"])
+    note("of %d functions on paths %.2f %% have a name, %.2f %% a line" % (total, 100 * named / total, 100 * lined / total))
+    least(named, total, names, "functions with a name")
+    least(lined, total, lines, "functions with a line")
+
+
 def a_third(rows, prefix=""):
     """Misses unless w_third has half the samples of w_two_thirds, each with what it calls; ROWS are Prof's."""
     one, two = (sum(sum(r["inclusive"].values()) for r in rows if r["procedure"] == prefix + name)

@@ -76,6 +76,42 @@ def functions_of_node():
     all_right("made_", lambda i: "/made/file_%d.js" % i, lambda i: [1 + i % 97], 100)
 
 
+PERL = '''
+my ($n, $end) = (0, time + %d);
+for (; $n < 100000 && ($n < 5000 || time < $end); $n++) {
+    my $line = 1 + $n %% 97;
+    eval qq{\n#line $line "/made/file_$n.pl"\nsub made_$n { my \\$x = 0; for my \\$i (1 .. 400) { \\$x += \\$i } \\$x }\n1} or die;
+    &{"made_$n"}();
+    delete $main::{"made_$n"};
+}
+'''
+
+
+def subs_of_perl():
+    has("/usr/bin/perl")
+    written("made.pl", PERL % math.ceil(longer(3)))
+    record("-g", "-e", "cpu-clock", "-c", 250007, "--", "/usr/bin/perl", "made.pl")
+    all_right("made_", lambda i: "/made/file_%d.pl" % i, lambda i: [1 + i % 97], 100)
+
+
+RUBY = '''
+n, stop = 0, Process.clock_gettime(Process::CLOCK_MONOTONIC) + %g
+while n < 100000 && (n < 5000 || Process.clock_gettime(Process::CLOCK_MONOTONIC) < stop)
+  o = Object.new
+  o.instance_eval("def made_#{n}() x = 0; i = 0; while i < 1000 do x += i; i += 1 end; x end", "/made/file_#{n}.rb", 1 + n %% 97)
+  o.send("made_#{n}")
+  n += 1
+end
+'''
+
+
+def methods_of_ruby():
+    has("/usr/bin/ruby")
+    written("made.rb", RUBY % longer(3))
+    record("-g", "-e", "cpu-clock", "-c", 250007, "--", "/usr/bin/ruby", "made.rb")
+    all_right("made_", lambda i: "/made/file_%d.rb" % i, lambda i: [1 + i % 97], 100)
+
+
 JAVA = '''
 import java.nio.charset.StandardCharsets;
 import java.nio.file.*;
@@ -210,4 +246,4 @@ def contexts_of_workers():
     likely(len(trees[1]) <= len(trees[0]) + 3, "rows of workers alone: %s" % (trees[1] - trees[0]))  # seldom executed lines
 
 
-run(lambdas_of_python, functions_of_node, unloaded_classes_of_java, resets_of_opcache, contexts_of_workers)
+run(lambdas_of_python, functions_of_node, subs_of_perl, methods_of_ruby, unloaded_classes_of_java, resets_of_opcache, contexts_of_workers)

@@ -5,3 +5,4 @@ done
 try dwell record --call-graph lbr -- true
 try dwell record --call-graph none -g -- true
 try dwell record --call-graph none --off-cpu -- true
+try dwell record --db db -e cpu-clock --by label -- true
