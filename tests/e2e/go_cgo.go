@@ -2,7 +2,7 @@
 
 // Go that calls C that calls Go that calls C.  Who calls whom, of the program's own functions:
 /* EDGES
-w_go w_c_middle w_c_middle w_back w_back w_go_inner w_go_inner w_c_leaf w_back w_garbage w_go w_c_leaf
+w_go w_c_middle w_c_middle w_c_leaf w_c_middle w_back w_back w_go_inner w_go_inner w_c_leaf w_back w_garbage w_go w_c_leaf
 w_go w_back
 END */
 // The last pair is as Go's own tracebacks have it: the stack of a goroutine does not show C that called back.
