@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "fuzz.h"
 #include "perfdata_all.h"
+#include "port/perf_counts.h"
 #include "port/perf_in.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
@@ -16,6 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct str text = {0};
 	struct perf_in_opts o = {.split = OWNER_TID, .no_files = true, .trace_bytes = 1 << 20};
 	struct perf_in_result r;
+	struct perf_counts counts;
 	struct profile p;
 	char path[40];
 	int fd = memfd_create("perf.data", MFD_CLOEXEC);
@@ -37,6 +39,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		perf_in_result_release(&r);
 		profile_release(&p);
 	}
+	perf_counts_load(path, &counts, NULL);
+	perf_counts_release(&counts);
 	str_release(&text);
 	close(fd);
 	return 0;
