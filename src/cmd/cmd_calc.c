@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/out_file.h"
+#include "base/plural.h"
 #include "cmd/calc_args.h"
 #include "view/calc.h"
 
@@ -28,8 +29,8 @@ static int calc_save(struct cmd *c, const struct calc_cmd *a, struct source *s,
 	calc_page(&text, s, l, calc);
 	rc = out_file_save(a->output, text.v, text.n, &c->err);
 	if (rc >= 0 && strcmp(a->output, "-") != 0)
-		str_addf(&c->out, "%s: %zu blocks, %zu bytes; open it in a browser\n", a->output,
-			 calc->blocks.n, text.n);
+		str_addf(&c->out, "%s: %zu block%s, %zu bytes; open it in a browser\n", a->output,
+			 calc->blocks.n, plural_s(calc->blocks.n), text.n);
 	return rc;
 }
 

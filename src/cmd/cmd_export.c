@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/out_file.h"
+#include "base/plural.h"
 #include "cmd/cmd.h"
 #include "cmd/export_blocks.h"
 #include "cmd/filter.h"
@@ -48,7 +49,8 @@ static void show_unsaid(struct cmd *c, const struct dcpi_out_stats *s)
 	for (size_t i = 0; i < n_elems(all); i++) {
 		if (!all[i].n)
 			continue;
-		str_addf(&c->out, "%s%s of %" PRIu64 " samples", before, all[i].what, all[i].n);
+		str_addf(&c->out, "%s%s of %" PRIu64 " sample%s", before, all[i].what, all[i].n,
+			 plural_s(all[i].n));
 		before = ", ";
 	}
 	if (*before == ',')
@@ -78,8 +80,9 @@ static int write_dcpi(struct cmd *c, const struct export *x, const struct input 
 	filter_release(&filter);
 	if (rc < 0)
 		return rc;
-	str_addf(&c->out, "%s: %zu profile file%s, %" PRIu64 " samples, %zu bytes\n", x->output,
-		 stats.n_files, stats.n_files == 1 ? "" : "s", stats.n_samples, stats.n_bytes);
+	str_addf(&c->out, "%s: %zu profile file%s, %" PRIu64 " sample%s, %zu bytes\n", x->output,
+		 stats.n_files, plural_s(stats.n_files), stats.n_samples, plural_s(stats.n_samples),
+		 stats.n_bytes);
 	show_unsaid(c, &stats);
 	return stats.n_samples ? 0 : CMD_NOTHING;
 }

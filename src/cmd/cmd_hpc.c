@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/path_rules.h"
+#include "base/plural.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "formats/hpc/metrics_yaml.h"
@@ -330,11 +331,11 @@ static void say_result(struct cmd *c, const char *output, const struct build *b)
 			"threads were not kept apart: dwell record --by tid, or --trace, gives a "
 			"profile a thread");
 	str_addf(&c->out,
-		 "%s: %zu thread%s, %zu contexts, %zu metric%s, %" PRIu64 " values, %" PRIu32
+		 "%s: %zu thread%s, %zu context%s, %zu metric%s, %" PRIu64 " value%s, %" PRIu32
 		 " source file%s\n",
-		 output, b->identities.v.n, b->identities.v.n == 1 ? "" : "s", b->contexts.nodes.n,
-		 b->metrics.v.n, b->metrics.v.n == 1 ? "" : "s", b->n_values, b->n_copied,
-		 b->n_copied == 1 ? "" : "s");
+		 output, b->identities.v.n, plural_s(b->identities.v.n), b->contexts.nodes.n,
+		 plural_s(b->contexts.nodes.n), b->metrics.v.n, plural_s(b->metrics.v.n),
+		 b->n_values, plural_s(b->n_values), b->n_copied, plural_s(b->n_copied));
 }
 
 /* Begins the new database: number 0 does, the others take part.  All work with as many threads. */

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/plural.h"
 #include "cmd/cmd.h"
 #include "daemon/facts_file.h"
 #include "model/trace.h"
@@ -92,8 +93,8 @@ static void show_event(struct cmd *c, const struct profile *p, event_id id)
 {
 	const struct event *e = &p->events.v[id];
 
-	str_addf(&c->out, "  %s: %" PRIu64 " samples", profile_str(p, e->name),
-		 profile_n_samples(p, id));
+	str_addf(&c->out, "  %s: %" PRIu64 " sample%s", profile_str(p, e->name),
+		 profile_n_samples(p, id), plural_s(profile_n_samples(p, id)));
 	if (profile_n_lost(p, id))
 		str_addf(&c->out, " + %" PRIu64 " lost", profile_n_lost(p, id));
 	if (e->freq_hz)
@@ -111,8 +112,8 @@ static void import_show(struct cmd *c, const char *file, const char *db, const c
 			const struct profile *p, const struct perf_in_result *r)
 {
 	str_addf(&c->out,
-		 "%s: %" PRIu64 " samples, %" PRIu64 " of unknown addresses, epoch %s of %s\n",
-		 file, r->n_samples, r->n_unknown, epoch, db);
+		 "%s: %" PRIu64 " sample%s, %" PRIu64 " of unknown addresses, epoch %s of %s\n",
+		 file, r->n_samples, plural_s(r->n_samples), r->n_unknown, epoch, db);
 	for (event_id i = 0; i < p->events.n; i++)
 		show_event(c, p, i);
 }

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/out_file.h"
+#include "base/plural.h"
 #include "cmd/source_cmd.h"
 #include "view/about.h"
 #include "view/blocks.h"
@@ -109,8 +110,9 @@ static int list_save(struct cmd *c, const struct list_args *a, struct source *s,
 	rc = out_file_save(a->output, text.v, text.n, &c->err);
 	if (rc >= 0 && strcmp(a->output, "-") != 0)
 		str_addf(&c->out,
-			 "%s: %zu lines, %zu instructions, %zu bytes; open it in a browser\n",
-			 a->output, l->lines.n, l->insns.n, text.n);
+			 "%s: %zu line%s, %zu instruction%s, %zu bytes; open it in a browser\n",
+			 a->output, l->lines.n, plural_s(l->lines.n), l->insns.n,
+			 plural_s(l->insns.n), text.n);
 	return rc;
 }
 

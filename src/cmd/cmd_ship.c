@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/plural.h"
 #include "cmd/cmd.h"
 #include "daemon/config.h"
 #include "fleet/push.h"
@@ -79,9 +80,10 @@ static void show_totals(struct cmd *c, const struct ship_totals *t, const struct
 		return;
 	}
 	str_addf(&c->out,
-		 "shipped %" PRIu64 " segment%s: %" PRIu64 " samples in %" PRIu64
-		 " values, %" PRIu64 " bytes sent\n",
-		 t->n_segments, t->n_segments == 1 ? "" : "s", t->n_samples, t->n_rows, t->n_bytes);
+		 "shipped %" PRIu64 " segment%s: %" PRIu64 " sample%s in %" PRIu64
+		 " value%s, %" PRIu64 " bytes sent\n",
+		 t->n_segments, plural_s(t->n_segments), t->n_samples, plural_s(t->n_samples),
+		 t->n_rows, plural_s(t->n_rows), t->n_bytes);
 	if (t->n_superseded)
 		str_addf(&c->out, "%" PRIu64 " segments were merged since, and count no more\n",
 			 t->n_superseded);
@@ -117,8 +119,9 @@ static void show_pushed(struct cmd *c, const struct push_totals *t)
 		return;
 	}
 	str_addf(&c->out,
-		 "pushed %" PRIu64 " segment%s: %" PRIu64 " samples, %" PRIu64 " bytes sent\n",
-		 t->n_segments, t->n_segments == 1 ? "" : "s", t->n_samples, t->n_bytes);
+		 "pushed %" PRIu64 " segment%s: %" PRIu64 " sample%s, %" PRIu64 " bytes sent\n",
+		 t->n_segments, plural_s(t->n_segments), t->n_samples, plural_s(t->n_samples),
+		 t->n_bytes);
 	if (t->n_repeated)
 		str_addf(&c->out,
 			 "%" PRIu64 " of these samples were pushed before without an answer: the "

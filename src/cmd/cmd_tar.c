@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/out_file.h"
+#include "base/plural.h"
 #include "base/tar.h"
 #include "cmd/cmd.h"
 #include "port/dcpi_in.h"
@@ -235,10 +236,11 @@ static int cmd_tar_run(struct tar_run *r)
 	out_file_close(&o);
 	if (rc == 0 && strcmp(r->output, "-") != 0)
 		str_addf(&c->out,
-			 "%" PRIu64 " recording%s, %" PRIu64 " images: symbols of %" PRIu64
-			 ", %" PRIu64 " files; below %s/ in %s\n",
-			 r->n_recordings, r->n_recordings == 1 ? "" : "s", r->n_images,
-			 r->n_symbols, r->n_files, r->top, r->output);
+			 "%" PRIu64 " recording%s, %" PRIu64 " image%s: symbols of %" PRIu64
+			 ", %" PRIu64 " file%s; below %s/ in %s\n",
+			 r->n_recordings, plural_s(r->n_recordings), r->n_images,
+			 plural_s(r->n_images), r->n_symbols, r->n_files, plural_s(r->n_files),
+			 r->top, r->output);
 	free(r->top);
 	return rc;
 }

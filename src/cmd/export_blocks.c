@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/lower_bound.h"
 #include "base/out_file.h"
+#include "base/plural.h"
 
 /* How often a source line ran, in one procedure or, added up, in all. */
 struct covered_line {
@@ -256,15 +257,15 @@ static int write_out(struct blocks_writer *w, const struct export_blocks *o)
 	if (!w->n_procs)
 		return CMD_NOTHING;
 	if (w->n_refused)
-		cmd_notice(c, "%zu procedures are left out; the first: %s", w->n_refused,
-			   w->refusal.msg);
+		cmd_notice(c, "%zu procedure%s left out; the first: %s", w->n_refused,
+			   w->n_refused == 1 ? " is" : "s are", w->refusal.msg);
 	if (to_stdout)
 		str_add(&c->out, str_get(&w->text));
 	else
 		rc = out_file_save(o->output, w->text.v, w->text.n, &c->err);
 	if (rc >= 0 && !to_stdout)
-		str_addf(&c->out, "%s: %zu blocks, procedures: %zu\n", o->output, w->n_blocks,
-			 w->n_procs);
+		str_addf(&c->out, "%s: %zu block%s, procedures: %zu\n", o->output, w->n_blocks,
+			 plural_s(w->n_blocks), w->n_procs);
 	return rc;
 }
 

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/plural.h"
 #include "view/emit.h"
 #include "cmd/cmd.h"
 #include "cmd/record_calls.h"
@@ -62,9 +63,9 @@ static void show_event(struct str *out, const struct profile *t, const struct re
 			 *profile_str(t, e->event.unit) ? " " : "", profile_str(t, e->event.unit));
 	if (event_duty(&e->event) < 0.9995)
 		str_addf(out, ", counting %.1f %% of the time", 100 * event_duty(&e->event));
-	str_addf(out, "; %s samples reached = %s stored + %s lost\n",
-		 thousands(e->event.n_reached, a), thousands(e->n_stored, b),
-		 thousands(e->n_lost, l));
+	str_addf(out, "; %s sample%s reached = %s stored + %s lost\n",
+		 thousands(e->event.n_reached, a), plural_s(e->event.n_reached),
+		 thousands(e->n_stored, b), thousands(e->n_lost, l));
 	vec_each (loss, &t->losses)
 		if (loss->event == id)
 			str_addf(out, "    lost: %s %s\n", profile_str(t, loss->name),
@@ -96,18 +97,20 @@ static void account_add(struct str *out, struct recorder *r, const char *db)
 		show_event(out, s->profile, &s->events.v[i], i);
 	record_calls_add(out, r);
 	if (s->profile->trace_bytes_max) {
-		str_addf(out, "  time lines: %s points of %s threads",
+		str_addf(out, "  time lines: %s point%s of %s thread%s",
 			 thousands(trace_n_points(s->profile), a),
-			 thousands(s->profile->traces.n - 1, b));
+			 plural_s(trace_n_points(s->profile)),
+			 thousands(s->profile->traces.n - 1, b),
+			 plural_s(s->profile->traces.n - 1));
 		n = trace_n_dropped(s->profile);
 		str_addf(out, n ? ", %s dropped (trace_full)\n" : "\n", thousands(n, a));
 	}
 	if (s->n_late_layouts)
-		str_addf(out, "  headers of %zu files were not read in time: no names there\n",
-			 s->n_late_layouts);
+		str_addf(out, "  headers of %zu file%s were not read in time: no names there\n",
+			 s->n_late_layouts, plural_s(s->n_late_layouts));
 	if (s->n_late_symbols)
-		str_addf(out, "  the symbols of %zu files were not read in time\n",
-			 s->n_late_symbols);
+		str_addf(out, "  the symbols of %zu file%s were not read in time\n",
+			 s->n_late_symbols, plural_s(s->n_late_symbols));
 	n = collector_stats(recorder_collector(r)).n_lost_records;
 	if (n)
 		str_addf(out,

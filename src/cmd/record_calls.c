@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/plural.h"
 #include "daemon/table_cache.h"
 
 #define LEAST_BYTES (1ull << 20)
@@ -81,10 +82,10 @@ void record_calls_add(struct str *out, const struct recorder *r)
 	vec_each (e, &s->events)
 		show_event(out, e, t->limit_bytes > 0);
 	str_addf(out,
-		 "    %" PRIu64 " contexts of %" PRIu64
-		 " chains (%.1f callers each); unwind tables: %" PRIu64
+		 "    %" PRIu64 " context%s of %" PRIu64
+		 " chain%s (%.1f callers each); unwind tables: %" PRIu64
 		 " built in %.1f ms, %" PRIu64 " without, %.1f of %.0f MiB, %" PRIu64 " evicted\n",
-		 n.n_contexts, n.n_chains,
+		 n.n_contexts, plural_s(n.n_contexts), n.n_chains, plural_s(n.n_chains),
 		 n.n_chains ? (double)n.n_chain_frames / (double)n.n_chains : 0, t->n_built,
 		 (double)t->build_ns / 1e6, t->n_failed, (double)t->most_bytes / (1 << 20),
 		 (double)t->limit_bytes / (1 << 20), t->n_evicted);

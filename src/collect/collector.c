@@ -138,15 +138,6 @@ void collector_add_kernel(struct collector *c, const struct kernel_range *r)
 	kernel_map_add(&c->kernel, r);
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct pending_record *x = a, *y = b;
-
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
-}
-
 static const struct opened *sampler_by_id(const struct collector *c, uint64_t id)
 {
 	vec_each (o, &c->samplers)
@@ -232,7 +223,7 @@ static void apply_sideband(struct collector *c, uint64_t until_ns)
 	struct perf_record rec;
 	struct rd rd;
 
-	c->order.n = later.n = 0;
+	c->order.v.n = later.n = 0;
 
 	vec_each (r, &c->rings)
 		ring_drain(r, &c->pending);
@@ -242,10 +233,10 @@ static void apply_sideband(struct collector *c, uint64_t until_ns)
 
 		if (record_time(&rd, &p.time_ns) < 0)
 			break;
-		vec_push(&c->order, p);
+		vec_push(&c->order.v, p);
 	}
-	vec_sort(&c->order, by_time);
-	vec_each (p, &c->order) {
+	record_order_sort(&c->order);
+	vec_each (p, &c->order.v) {
 		rd = rd_init(p->bytes, (size_t)(c->pending.v + c->pending.n - p->bytes));
 		if (p->time_ns > until_ns) {
 			record_time(&rd, &rec.time_ns);

@@ -7,14 +7,9 @@
 #include "collect/collector.h"
 #include "collect/log.h"
 #include "collect/offcpu/offcpu.h"
+#include "collect/record_order.h"
 #include "collect/ring.h"
 #include "collect/tracer.h"
-
-/* A drained record and its time: sorting moves no more than that. */
-struct pending_record {
-	uint64_t time_ns;
-	const uint8_t *bytes;
-};
 
 struct collector {
 	struct collector_opts opts;
@@ -32,13 +27,13 @@ struct collector {
 	uint64_t *folded;	     /* n_log_cpus: up to where was folded */
 	bool in_log[LOG_MAX_EVENTS]; /* this event's samples come through the log */
 	struct event_spec specs[LOG_MAX_EVENTS];
-	event_id events[LOG_MAX_EVENTS];  /* in the profile */
-	opened_list samplers;		  /* the events asked for */
-	opened_list sideband;		  /* dummy events that own the rings */
-	VEC(struct ring) rings;		  /* one per online CPU */
-	struct wr pending;		  /* drained records not yet applied */
-	struct wr spare;		  /* the other one of two buffers */
-	VEC(struct pending_record) order; /* of pending, by time */
+	event_id events[LOG_MAX_EVENTS]; /* in the profile */
+	opened_list samplers;		 /* the events asked for */
+	opened_list sideband;		 /* dummy events that own the rings */
+	VEC(struct ring) rings;		 /* one per online CPU */
+	struct wr pending;		 /* drained records not yet applied */
+	struct wr spare;		 /* the other one of two buffers */
+	struct record_order order;	 /* of pending, by time */
 	struct images images;
 	struct procs procs;
 	struct kernel_map kernel;

@@ -455,7 +455,7 @@ void collector_close(struct collector *c)
 	close_sideband(c);
 	wr_release(&c->pending);
 	wr_release(&c->spare);
-	vec_release(&c->order);
+	record_order_release(&c->order);
 	fold_release(&c->fold);
 	tracer_release(&c->tracer);
 	procs_release(&c->procs);

@@ -266,7 +266,10 @@ static int begin_anew(struct live *l, struct err *err)
 {
 	const struct collector_stats s = collector_stats(l->sampling.collector);
 
-	if (s.n_contexts * CONTEXT_BYTES + s.n_keys * KEY_BYTES +
+	/* Where programs are built, each is a file that was mapped once. */
+	const size_t files = images_bytes(collector_images(l->sampling.collector));
+
+	if (s.n_contexts * CONTEXT_BYTES + s.n_keys * KEY_BYTES + files +
 		    profile_dictionary_bytes(&l->sampling.profile) <
 	    LIVE_MOST_BYTES)
 		return 0;

@@ -62,6 +62,14 @@ void images_release(struct images *im)
 	index_release(&im->ix);
 }
 
+size_t images_bytes(const struct images *im)
+{
+	const size_t n_slots = im->ix.slots ? (size_t)im->ix.mask + 1 : 0;
+
+	return im->codes.n * sizeof(*im->codes.v) + n_slots * sizeof(*im->ix.slots) +
+	       (im->numbered.n + im->asked.n) * sizeof(uint32_t);
+}
+
 /* Opens PATH if it is a regular file, without touching it if it is anything else (opening a device
  * or a FIFO can have effects): for reading, or with O_PATH where somebody else reads.  ROOT: as a
  * process sees it whose root that is; NULL: as this one does.  IS_LINK: PATH is a link of /proc to

@@ -79,6 +79,9 @@ void images_init(struct images *im, struct profile *p, image_probe_fn *probe,
 		 const struct image_layout *vdso);
 void images_release(struct images *im);
 
+/* The memory of all that IM knows, without what it put into the profile. */
+size_t images_bytes(const struct images *im);
+
 /* From now on PROBE is given O_PATH descriptors and may say -EAGAIN: it will be asked again. */
 void images_ask(struct images *im);
 

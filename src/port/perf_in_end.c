@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/cleanup.h"
+#include "base/plural.h"
 #include "model/sampled.h"
 #include "port/perf_branch.h"
 #include "port/perf_kernel.h"
@@ -166,25 +167,27 @@ void perf_in_add_notes(struct perf_in *in, const struct perf_stream_stats *st)
 	struct str *s = &in->ret->notes;
 
 	if (in->n_damaged)
-		str_addf(s, "%" PRIu64 " records are damaged and were passed over\n",
-			 in->n_damaged);
+		str_addf(s, "%" PRIu64 " record%s damaged and %s passed over\n", in->n_damaged,
+			 plural_are(in->n_damaged), in->n_damaged == 1 ? "was" : "were");
 	if (in->n_unknown_event)
-		str_addf(s, "%" PRIu64 " samples are of events that it does not describe\n",
-			 in->n_unknown_event);
+		str_addf(s, "%" PRIu64 " sample%s of events that it does not describe\n",
+			 in->n_unknown_event, plural_are(in->n_unknown_event));
 	if (st->n_unknown)
-		str_addf(s, "%" PRIu64 " records are of types that are not known\n", st->n_unknown);
+		str_addf(s, "%" PRIu64 " record%s of types that are not known\n", st->n_unknown,
+			 plural_are(st->n_unknown));
 	if (st->n_late)
-		str_addf(s, "%" PRIu64 " records came too late to be put in order of time\n",
-			 st->n_late);
+		str_addf(s, "%" PRIu64 " record%s came too late to be put in order of time\n",
+			 st->n_late, plural_s(st->n_late));
 	if (st->message)
 		str_add(s, "what perf said on standard error is at its end\n");
 	if (st->no_marks)
 		str_add(s, "too much waited for its turn: records may be out of order\n");
 	if (in->n_throttled)
-		str_addf(s, "the kernel throttled events %" PRIu64 " times: samples are missing\n",
-			 in->n_throttled);
+		str_addf(s, "the kernel throttled events %" PRIu64 " time%s: samples are missing\n",
+			 in->n_throttled, plural_s(in->n_throttled));
 	if (in->n_aux_lost)
-		str_addf(s, "%" PRIu64 " pieces of AUX data are incomplete\n", in->n_aux_lost);
+		str_addf(s, "%" PRIu64 " piece%s of AUX data %s incomplete\n", in->n_aux_lost,
+			 plural_s(in->n_aux_lost), in->n_aux_lost == 1 ? "is" : "are");
 	if (in->facts.n_damaged)
 		str_addf(s, "%" PRIu64 " samples have less registers than they should\n",
 			 in->facts.n_damaged);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/plural.h"
 #include "view/about.h"
 #include "view/amounts.h"
 #include "view/list.h"
@@ -34,8 +35,9 @@ void blocks_emit_basis(struct emit *e, const struct blocks *b)
 		break;
 	case BLOCKS_OF_RETIRED:
 		emit_text(e,
-			  "counts are executions, of %" PRIu64 " samples of retired instructions\n",
-			  b->n_basis);
+			  "counts are executions, of %" PRIu64
+			  " sample%s of retired instructions\n",
+			  b->n_basis, plural_s(b->n_basis));
 		break;
 	case BLOCKS_EXACT:
 		emit_text(e, "counts are executions, of %" PRIu64 " instructions counted\n",
@@ -44,11 +46,13 @@ void blocks_emit_basis(struct emit *e, const struct blocks *b)
 	}
 	if (b->n_unknown_jumps)
 		emit_text(e,
-			  "%" PRIu32 " jumps lead nobody knows where; blocks behind them may be "
-			  "missing\n",
-			  b->n_unknown_jumps);
+			  "%" PRIu32
+			  " jump%s nobody knows where; blocks behind %s may be missing\n",
+			  b->n_unknown_jumps, b->n_unknown_jumps == 1 ? " leads" : "s lead",
+			  b->n_unknown_jumps == 1 ? "it" : "them");
 	if (b->n_unknown)
-		emit_text(e, "how often %" PRIu32 " blocks ran is not known\n", b->n_unknown);
+		emit_text(e, "how often %" PRIu32 " block%s ran is not known\n", b->n_unknown,
+			  plural_s(b->n_unknown));
 	emit_text(e, "\n");
 }
 

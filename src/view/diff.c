@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/plural.h"
 #include "view/about.h"
 #include "view/amounts.h"
 #include "view/header.h"
@@ -67,7 +68,8 @@ static void emit_set(struct emit *e, const struct diff *d, const struct diff_vie
 	else if (*d->set.measures)
 		str_addf(&line, "%.6f s of ", side->amount / 1e9);
 	else
-		str_addf(&line, "%" PRIu64 " samples of ", side->n_samples);
+		str_addf(&line, "%" PRIu64 " sample%s of ", side->n_samples,
+			 plural_s(side->n_samples));
 	text_show(&line, d->set.event);
 	if (d->set.kind != ESTIMATE_EVENT) {
 		str_add(&line, " in ");

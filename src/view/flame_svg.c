@@ -148,7 +148,8 @@ static void add_title(struct svg_writer *w, const struct flame_frame *fr, const 
 {
 	str_add(w->out, "<title>");
 	if (fr->kind == FLAME_SMALL)
-		str_addf(w->out, "%" PRIu32 " boxes too small to draw", b->n_small);
+		str_addf(w->out, "%" PRIu32 " box%s too small to draw", b->n_small,
+			 b->n_small == 1 ? "" : "es");
 	else
 		add_xml(w->out, fr->name, strlen(fr->name));
 	if (*fr->image) {

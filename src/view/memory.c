@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/cleanup.h"
+#include "base/plural.h"
 #include "view/about.h"
 
 static const struct {
@@ -30,9 +31,10 @@ void memory_emit_head(struct emit *e, struct source *of, const struct memory *m,
 	if (no_header)
 		return;
 	emit_text(e,
-		  "%" PRIu64 " of %" PRIu64 " samples tell the address of their data: %" PRIu64
-		  " loads, %" PRIu64 " stores\n",
-		  m->all.samples, m->n_samples, m->all.loads, m->all.stores);
+		  "%" PRIu64 " of %" PRIu64 " sample%s tell the address of their data: %" PRIu64
+		  " load%s, %" PRIu64 " store%s\n",
+		  m->all.samples, m->n_samples, plural_s(m->n_samples), m->all.loads,
+		  plural_s(m->all.loads), m->all.stores, plural_s(m->all.stores));
 }
 
 static struct emit_cell share_cell(uint64_t n, uint64_t of)

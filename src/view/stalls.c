@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/cleanup.h"
+#include "base/plural.h"
 #include "view/about.h"
 #include "view/amounts.h"
 #include "view/calc.h"
@@ -18,9 +19,9 @@ static void emit_refusals(struct emit *e, const struct stalls_view *v)
 	}
 	if (v->n_refused)
 		emit_text(e,
-			  "%zu procedures with %.1f%% of the samples cannot be analysed; the "
+			  "%zu procedure%s with %.1f%% of the samples cannot be analysed; the "
 			  "first: %s\n",
-			  v->n_refused, v->refused_pct, v->refusal);
+			  v->n_refused, plural_s(v->n_refused), v->refused_pct, v->refusal);
 }
 
 static void emit_head(struct emit *e, const struct stalls *s, const struct stalls_view *v)

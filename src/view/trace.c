@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/plural.h"
 #include "query/source.h"
 #include "view/about.h"
 
@@ -254,14 +255,16 @@ static void emit_head(struct view *v)
 		json_u64(j, t->n_dropped);
 	}
 	if (!t->n_points)
-		emit_text(v->e, "0 points of %zu threads\n", t->lines.n);
+		emit_text(v->e, "0 points of %zu thread%s\n", t->lines.n, plural_s(t->lines.n));
 	else if (t->has_no_date)
-		emit_text(v->e, "second 0 has no date; %llu points of %zu threads\n",
-			  (unsigned long long)t->n_points, t->lines.n);
+		emit_text(v->e, "second 0 has no date; %llu point%s of %zu thread%s\n",
+			  (unsigned long long)t->n_points, plural_s(t->n_points), t->lines.n,
+			  plural_s(t->lines.n));
 	else if (gmtime_r(&zero, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
-		emit_text(v->e, "second 0 is %s.%06u UTC; %llu points of %zu threads\n", text,
+		emit_text(v->e, "second 0 is %s.%06u UTC; %llu point%s of %zu thread%s\n", text,
 			  (unsigned)(t->zero_ns % 1000000000 / 1000),
-			  (unsigned long long)t->n_points, t->lines.n);
+			  (unsigned long long)t->n_points, plural_s(t->n_points), t->lines.n,
+			  plural_s(t->lines.n));
 	if (t->n_dropped)
 		emit_text(v->e, "trace_full: %llu points were dropped for want of room\n",
 			  (unsigned long long)t->n_dropped);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -438,5 +439,39 @@ TEST(a_file_that_is_no_program_stays_by_offset)
 	EXPECT_EQ(w.profile.places.v[to[early]].svma, 0x1010);
 	EXPECT_EQ(w.profile.images.v[w.profile.places.v[to[early]].image].flags, IMAGE_OFFSETS);
 	free(to);
+	end();
+}
+
+static size_t allocated(void)
+{
+	const struct mallinfo2 m = mallinfo2();
+
+	return m.uordblks + m.hblkhd;
+}
+
+/* Who bounds a recorder's memory adds this up; arrays have room for twice as much. */
+TEST(memory_of_files_is_what_is_counted)
+{
+	size_t before, counted, dictionary, took;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	SKIP("there mallinfo2 says nothing");
+#endif
+	begin();
+	before = allocated();
+	dictionary = profile_dictionary_bytes(&w.profile);
+	for (unsigned i = 0; i < 20000; i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "/nowhere/program-%u", i);
+		images_intern(&w.images,
+			      &(struct image_ref){.dev = 1, .ino = 1000 + i, .path = path});
+	}
+	took = allocated() - before;
+	counted = images_bytes(&w.images);
+	dictionary = profile_dictionary_bytes(&w.profile) - dictionary;
+	EXPECT_EQ(w.images.codes.n, 20000);
+	EXPECT(counted + dictionary <= took + took / 10);
+	EXPECT(2 * (counted + dictionary) >= took);
 	end();
 }

@@ -15,10 +15,15 @@ struct limiter {
 };
 
 /* The one of the N numbers V that RANK of them are before, when they fall.  Changes their order: by
- * digits, the highest first, those that have the digit of the one that is wanted are kept. */
+ * digits, the highest that any has first, those that have the digit of the one that is wanted are
+ * kept. */
 static uint64_t number_at_rank(uint64_t *v, size_t n, size_t rank)
 {
-	for (unsigned shift = 56;; shift -= 8) {
+	uint64_t any = 1;
+
+	for (size_t i = 0; i < n; i++)
+		any |= v[i];
+	for (unsigned shift = (63 - (unsigned)__builtin_clzll(any)) & ~7u;; shift -= 8) {
 		size_t counts[256] = {0}, kept = 0;
 		unsigned digit = 255;
 

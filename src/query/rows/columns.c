@@ -142,14 +142,19 @@ static double estimate_value(const struct estimate *e, const double *values)
 	return e->kind == ESTIMATE_RATIO && (worth == IS_UNKNOWN || worth == IS_NONE) ? NAN : n;
 }
 
+bool cols_derive_any(const struct columns *c)
+{
+	vec_each (col, &c->cols)
+		if (col->expr || col->estimate)
+			return true;
+	return false;
+}
+
 void cols_evaluate(const struct columns *c, double *values)
 {
 	double usual[USUAL_COLUMNS], *in_units = usual;
-	bool any = false;
 
-	vec_each (col, &c->cols)
-		any |= col->expr || col->estimate;
-	if (!any)
+	if (!cols_derive_any(c))
 		return;
 	if (c->cols.n > USUAL_COLUMNS)
 		in_units = xcalloc(c->cols.n, sizeof(*in_units));

@@ -68,6 +68,9 @@ int cols_derive(struct columns *c, const char *text, expr_find_fn *find, void *c
 /* The column called NAME (N bytes), or a negative errno that says which there are. */
 int cols_find(const struct columns *c, const char *name, size_t n, struct err *err);
 
+/* Whether some columns of C are made of others. */
+bool cols_derive_any(const struct columns *c);
+
 /* Sets the derived ones of VALUES, one number per column, from the others.  What is unknown is 0, a
  * ratio NaN. */
 void cols_evaluate(const struct columns *c, double *values);

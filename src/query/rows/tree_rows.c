@@ -31,6 +31,7 @@ struct maker {
 	const struct tree_rows_opts *o;
 	struct tree_rows *ret;
 	unsigned n_cols;
+	bool derives; /* some columns are made of others */
 	double total;
 	tree_children opened;
 	VEC(struct candidate) children, stack;
@@ -59,9 +60,10 @@ static double sort_key(const struct maker *m, const struct tree_row *r)
 	return counts[cols_weight(c, c->sort)];
 }
 
-static double *new_counts(struct maker *m)
+/* N times as many numbers as there are columns, all 0. */
+static double *new_counts(struct maker *m, size_t n)
 {
-	return arena_calloc(&m->ret->arena, m->n_cols + 1, sizeof(double));
+	return arena_calloc(&m->ret->arena, n * m->n_cols + 1, sizeof(double));
 }
 
 static void add_counts(const struct maker *m, double *to, const double *from)
@@ -79,7 +81,7 @@ static void finish_counts(const struct maker *m, double *counts, bool several)
 	for (unsigned c = 0; counts && several && c < m->n_cols; c++)
 		if (!cols->cols.v[c].adds_up)
 			counts[c] = NAN;
-	if (counts)
+	if (counts && m->derives)
 		cols_evaluate(cols, counts);
 }
 
@@ -160,6 +162,26 @@ static bool is_sum_shown(const struct maker *m, const struct tree_row *r)
 	return !m->o->no_small_sums || r->parent == TREE_ROW_NONE || is_shown(m, r);
 }
 
+#define FEW 12 /* are sorted sooner by insertion */
+
+static void sort_children(struct maker *m)
+{
+	struct candidate *v = m->children.v;
+
+	if (m->children.n > FEW) {
+		qsort_r(v, m->children.n, sizeof(*v), compare_candidates, m);
+		return;
+	}
+	for (size_t i = 1; i < m->children.n; i++) {
+		const struct candidate c = v[i];
+		size_t to = i;
+
+		for (; to && compare_candidates(&v[to - 1], &c, m) > 0; to--)
+			v[to] = v[to - 1];
+		v[to] = c;
+	}
+}
+
 /* Sorts the candidates, makes one of those to be hidden, and puts all on the stack, the first one
  * on top, with copies of their entries. */
 static void keep_children(struct maker *m)
@@ -176,8 +198,8 @@ static void keep_children(struct maker *m)
 		}
 		if (!exclusive) {
 			hidden.row = c->row;
-			hidden.row.exclusive = exclusive = new_counts(m);
-			inclusive = sums ? new_counts(m) : NULL;
+			hidden.row.exclusive = exclusive = new_counts(m, 1);
+			inclusive = sums ? new_counts(m, 1) : NULL;
 			hidden.row.inclusive = inclusive;
 			hidden.row.scope = 0;
 		}
@@ -189,8 +211,7 @@ static void keep_children(struct maker *m)
 	m->children.n = n;
 	finish_counts(m, inclusive, true);
 	finish_counts(m, exclusive, true);
-	if (n > 1)
-		qsort_r(m->children.v, n, sizeof(*m->children.v), compare_candidates, m);
+	sort_children(m);
 	if (is_sum_shown(m, &hidden.row))
 		vec_push(&m->children, hidden);
 	n = m->children.n;
@@ -210,7 +231,7 @@ static void keep_children(struct maker *m)
 /* Rows of owners above procedures have as exclusive what these add up to. */
 static void add_child(struct maker *m, struct tree_child child, uint32_t parent, uint32_t depth)
 {
-	double *inclusive = new_counts(m), *exclusive = new_counts(m);
+	double *inclusive = new_counts(m, 2), *exclusive = inclusive + m->n_cols;
 
 	m->t->amounts(m->t, child.node, inclusive, exclusive);
 	finish_counts(m, inclusive, false);
@@ -246,7 +267,7 @@ static int add_children(struct maker *m, node_id node, uint32_t parent, uint32_t
 /* The counts of the nodes that N entries begin with, each sample once. */
 static void sum_entries(struct maker *m, const struct entry *e, size_t n, struct tree_row *row)
 {
-	double *inclusive = new_counts(m), *exclusive = new_counts(m);
+	double *inclusive = new_counts(m, 2), *exclusive = inclusive + m->n_cols;
 	node_id covered = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -353,6 +374,7 @@ int tree_rows_init(struct tree_rows *ret, struct tree_source *s, const struct tr
 	int rc;
 
 	*ret = (struct tree_rows){0};
+	m.derives = cols_derive_any(&s->columns);
 	m.total = m.n_cols ? s->columns.cols.v[s->columns.hide].total : 0;
 	if (s->end)
 		m.n_of = xcalloc(s->scopes->scopes.n + 1, sizeof(*m.n_of));

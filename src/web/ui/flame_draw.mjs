@@ -43,7 +43,8 @@ function labelOf(head, boxes, i, room) {
 export function flamePainter(canvas, flame) {
   const { head, boxes, levels } = flame;
   const rows = pixelRows(), labels = labelList();
-  let plain, ofFrame, ofChange, states, small, match, whole, matched, theme, found = null;
+  const matched = []; // by depth: SUMS, of what was FOUND
+  let plain, ofFrame, ofChange, states, small, match, whole, theme, found = null;
   let ctx, dense;
 
   function look(how) {
@@ -57,16 +58,16 @@ export function flamePainter(canvas, flame) {
     states = how.states && boxes.blocked ? ["running", "runnable", "blocked"].map((s) => pixelOf(STATES[s][theme][0])) : null;
     ofFrame = f ? plain.map((pixel, i) => f.frames[i] ? match : pixel) : plain;
     ofChange = head.sides ? Uint32Array.from(head.changes, (c) => pixelOf(fillOf(c, 0, theme))) : null;
-    if (f !== found)
-      matched = [];
     found = f;
   }
 
   // How many boxes of the level at DEPTH that match stand before each of its places.  Levels that are not seen are not counted.
   function matchedAt(depth) {
-    if (matched[depth])
-      return matched[depth];
-    const { n, box } = levels[depth], sums = matched[depth] = new Uint32Array(n + 1), { hits } = found;
+    const { n, box } = levels[depth], { hits } = found, was = matched[depth];
+    if (was?.found === found)
+      return was.sums;
+    const sums = was ? was.sums : new Uint32Array(n + 1);
+    matched[depth] = { found, sums };
     for (let k = 0, sum = 0; k < n; k++)
       sums[k + 1] = sum += hits[box[k]];
     return sums;

@@ -15,14 +15,33 @@ export function matcher(text) {
   return (name) => name.toLowerCase().includes(lower);
 }
 
+const lowers = new WeakMap(); // a search asks for the same names with each key
+
+function lowerNames(head) {
+  let names = lowers.get(head);
+  if (!names)
+    lowers.set(head, names = head.name.map((name) => name.toLowerCase()));
+  return names;
+}
+
+// 1 for each frame whose name or image TEXT matches, else 0.
+function matchFrames(head, text) {
+  const matches = matcher(text), isRegex = /^\/.+\/i?$/.test(text);
+  const images = Uint8Array.from(head.images, (name) => matches(name) ? 1 : 0), any = images.includes(1);
+  const names = isRegex ? head.name : lowerNames(head), wanted = text.toLowerCase();
+  const frames = new Uint8Array(names.length);
+  for (let f = 0; f < frames.length; f++)
+    if (any && images[head.image[f]] || (isRegex ? matches(names[f]) : names[f].includes(wanted)))
+      frames[f] = 1;
+  return frames;
+}
+
 // Which frames match and which boxes, by number, each 1 or 0, and the amount of all boxes that do.  A box below another
 // match counts once.
 export function search({ head, boxes }, text) {
-  const matches = matcher(text);
-  if (!matches)
+  if (!text)
     return null;
-  const images = head.images.map(matches);
-  const frames = Uint8Array.from(head.name, (name, i) => images[head.image[i]] || matches(name) ? 1 : 0);
+  const frames = matchFrames(head, text);
   const { n, frame, end, total } = boxes, hits = new Uint8Array(n);
   let amount = 0, counted = 0; // boxes before COUNTED are below a match
   for (let i = 1; i < n; i++) {

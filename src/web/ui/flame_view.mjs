@@ -5,7 +5,8 @@
 //     v.show(flame);               of flame_data.mjs, all of it
 //     v.zoom(i, atOnce);           box I becomes as wide as the element
 //     v.zoomOut();                 by one step
-//     v.find(found);               marks what flame_search.mjs found; null: nothing
+//     v.find(found);               marks what flame_search.mjs found, in the next frame but one: a frame has time to search or to
+//                                  paint; null: nothing
 //     v.flip(on);                  the whole at the bottom
 //     v.colourByStates(on);        of wall time: by what threads did, else by what code is
 //     v.now                        { zoomed, flipped, states }
@@ -262,8 +263,10 @@ export function flameView(element, on) {
       restyle();
     },
     find(f) {
+      if (f === found)
+        return;
       found = f;
-      restyle();
+      requestAnimationFrame(restyle);
     },
     flip(to) {
       if (now.flipped === to)
