@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/plural.h"
 #include "cmd/cmd.h"
 #include "cmd/flush_first.h"
 #include "query/samples/input.h"
@@ -139,8 +140,9 @@ static void scan_show(void)
 		json_key(j, "found");
 		json_u64(j, scan.n_found);
 	}
-	emit_text(e, "%" PRIu64 " of %zu images found, among %" PRIu64 " ELF files\n", scan.n_found,
-		  scan.wanted.n, scan.n_files);
+	emit_text(e, "%" PRIu64 " of %zu image%s found, among %" PRIu64 " ELF file%s\n",
+		  scan.n_found, scan.wanted.n, plural_s(scan.wanted.n), scan.n_files,
+		  plural_s(scan.n_files));
 	emit_end(e);
 }
 

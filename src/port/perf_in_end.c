@@ -189,14 +189,15 @@ void perf_in_add_notes(struct perf_in *in, const struct perf_stream_stats *st)
 		str_addf(s, "%" PRIu64 " piece%s of AUX data %s incomplete\n", in->n_aux_lost,
 			 plural_s(in->n_aux_lost), in->n_aux_lost == 1 ? "is" : "are");
 	if (in->facts.n_damaged)
-		str_addf(s, "%" PRIu64 " samples have less registers than they should\n",
-			 in->facts.n_damaged);
+		str_addf(s, "%" PRIu64 " sample%s less registers than %s should\n",
+			 in->facts.n_damaged, in->facts.n_damaged == 1 ? " has" : "s have",
+			 in->facts.n_damaged == 1 ? "it" : "they");
 	if (in->facts.n_no_ip)
 		str_addf(s,
 			 "of %" PRIu64
-			 " samples the hardware could not tell the address: nothing is known of "
+			 " sample%s the hardware could not tell the address: nothing is known of "
 			 "the instructions there\n",
-			 in->facts.n_no_ip);
+			 in->facts.n_no_ip, plural_s(in->facts.n_no_ip));
 	/* Only a database needs this: who reads the file itself knows where it comes from. */
 	if (in->first_ns && !in->has_date && in->opts->open_cache)
 		str_add(s, "when it was recorded is not known: it does not say, and the file is a "

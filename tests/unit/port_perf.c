@@ -407,7 +407,7 @@ TEST(losses)
 	EXPECT_EQ(l.rc, 0);
 	EXPECT(strstr(l.text, "loss ring_full page-faults:1000000:0 5\n"));
 	EXPECT(strstr(l.text, "loss lost_samples cpu-clock:1000000:0 6\n"));
-	EXPECT(strstr(str_get(&l.r.notes), "1 samples are of events that it does not describe"));
+	EXPECT(strstr(str_get(&l.r.notes), "1 sample is of events that it does not describe"));
 	EXPECT_EQ(l.r.n_samples, 1);
 	EXPECT_EQ(l.r.n_lost, 11);
 	unload(&l);

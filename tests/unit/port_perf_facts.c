@@ -145,8 +145,8 @@ TEST(registers)
 	EXPECT(n == 1 && !f.known);
 	f = facts_at(&l, "pmu-9:0", 0x4000, &n);
 	EXPECT(n == 1 && !f.known);
-	EXPECT(strstr(str_get(&l.r.notes), "1 samples have less registers"));
-	EXPECT(strstr(str_get(&l.r.notes), "of 1 samples the hardware could not tell"));
+	EXPECT(strstr(str_get(&l.r.notes), "1 sample has less registers"));
+	EXPECT(strstr(str_get(&l.r.notes), "of 1 sample the hardware could not tell"));
 	unload(&l);
 }
 

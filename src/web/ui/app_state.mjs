@@ -96,7 +96,7 @@ export function settle() {
 
 // The options that choose samples: those of the form, and `only`, whose words are KEY=VALUE.  Several values of a key are
 // alternatives.
-export function selectionOf({ epoch, event, pm, only, since, until }) {
+export function selectionOf(/** @type {any} */ { epoch, event, pm, only, since, until }) {
   const chosen = { epoch, event, since, until };
   if (pm)
     Object.assign(chosen, { pm, event: undefined });
