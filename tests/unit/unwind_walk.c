@@ -292,6 +292,20 @@ TEST(a_mark_before_a_loop_whose_functions_were_not_copied)
 	EXPECT_EQ(t.n, 2);
 }
 
+/* Go puts the beginning of a function that calls nobody where a caller stands: its row begins one
+ * byte before, and its frame is called by its beginning. */
+TEST(a_caller_that_stands_at_its_beginning)
+{
+	begin(EM_X86_64);
+	outermost();
+	rule(1, UNWIND_CFA_SP, 8);
+	rule(2, UNWIND_CFA_SP, 8)->why = UNWIND_BEGIN;
+	at(FUNCTION(1) + 0x10, 4, 0);
+	t.stack[4] = CALL(2);
+	t.stack[5] = CALL(0);
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2) + 1, FRAME(0));
+}
+
 TEST(a_frame_pointer_saved_and_restored)
 {
 	begin(EM_X86_64);
