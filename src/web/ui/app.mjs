@@ -17,6 +17,7 @@ import { callTree } from "./app_tree.mjs";
 const $ = (id) => document.getElementById(id);
 // What time is split by; those that are parts of a cgroup's path are summed up here.
 const KEYS = { comm: "command", image: "image", exe: "program", pid: "process", uid: "user", cgroup: "cgroup", unit: "unit", container: "container", label: "label" };
+const FLAME_BY = ["procedure", "line", "address", "comm", "exe", "pid", "tid", "uid", "cgroup", "label"]; // the first three: the boxes; else above them
 const MOST_PARTS = 20; // cgroups of one unit that a click can choose: a question has its limits
 const MOST_ROWS = 20000; // of a table
 const PARTS = { unit: systemdUnitOf, container: containerOf };
@@ -175,10 +176,10 @@ function drawFlame(bytes, ...tools) {
 }
 
 async function flame(signal) {
-  const question = app.flameQuestion(app.state);
+  const by = FLAME_BY.includes(app.state.by) ? app.state.by : "procedure";
   const choice = el("select", { "aria-label": "Boxes are", onchange: (e) => app.go({ ...OWN, by: e.target.value }) },
-    ...app.FLAME_BY.map((k) => el("option", { value: k, selected: k === question.by }, { tid: "thread", ...KEYS }[k] || k)));
-  drawFlame(await ask("flame", question, signal), el("label", {}, "By ", choice));
+    ...FLAME_BY.map((k) => el("option", { value: k, selected: k === by }, { tid: "thread", ...KEYS }[k] || k)));
+  drawFlame(await ask("flame", { ...app.selection(), focus: app.state.focus, by }, signal), el("label", {}, "By ", choice));
   return null;
 }
 

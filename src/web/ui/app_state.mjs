@@ -12,22 +12,12 @@ const listeners = [];
 let late = 0; // the timer of what noteSoon was told
 export let state = {};
 
-// What the address says.
-export function read() {
+function read() {
   return Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 }
 
 function tell() {
   listeners.forEach((f) => f(state));
-}
-
-// The token of the address, or the one that this tab was opened with; "": there is none.
-export function tokenOf(address) {
-  try {
-    return address.token || sessionStorage.getItem("token") || "";
-  } catch (e) {
-    return address.token || ""; // a browser without storage keeps it as long as the page lives
-  }
 }
 
 // Takes the address; returns the token in it, if there is one.
@@ -48,7 +38,11 @@ export function begin() {
     state = read();
     tell();
   });
-  return tokenOf({ token });
+  try {
+    return token || sessionStorage.getItem("token") || "";
+  } catch (e) {
+    return token || "";
+  }
 }
 
 export function onChange(f) {
@@ -96,7 +90,8 @@ export function settle() {
 
 // The options that choose samples: those of the form, and `only`, whose words are KEY=VALUE.  Several values of a key are
 // alternatives.
-export function selectionOf(/** @type {any} */ { epoch, event, pm, only, since, until }) {
+export function selection() {
+  const { epoch, event, pm, only, since, until } = state;
   const chosen = { epoch, event, since, until };
   if (pm)
     Object.assign(chosen, { pm, event: undefined });
@@ -105,13 +100,4 @@ export function selectionOf(/** @type {any} */ { epoch, event, pm, only, since, 
     chosen[key] = [chosen[key] ?? [], at > 0 ? word.slice(at + 1) : word].flat();
   }
   return chosen;
-}
-
-export const selection = () => selectionOf(state);
-
-export const FLAME_BY = ["procedure", "line", "address", "comm", "exe", "pid", "tid", "uid", "cgroup", "label"]; // the first three: the boxes; else above them
-
-// What the flame graph of ADDRESS asks for.
-export function flameQuestion(address) {
-  return { ...selectionOf(address), focus: address.focus, by: FLAME_BY.includes(address.by) ? address.by : "procedure" };
 }
