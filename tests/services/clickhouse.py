@@ -15,12 +15,12 @@ SERVER = "/usr/sbin/clickhouse-server"
 
 CONFIG = """<?xml version="1.0"?><yandex>
 <logger><level>warning</level><log>{dir}/log</log><errorlog>{dir}/err</errorlog></logger>
-<http_port>{http}</http_port><tcp_port>{tcp}</tcp_port><listen_host>127.0.0.1</listen_host>
+<http_port>{http}</http_port><tcp_port>{tcp}</tcp_port><listen_host>{listen}</listen_host>
 <path>{dir}/data/</path><tmp_path>{dir}/tmp/</tmp_path><users_config>users.xml</users_config>
 <default_profile>default</default_profile><default_database>default</default_database>
 <mark_cache_size>5368709</mark_cache_size>{more}</yandex>"""
 USERS = """<?xml version="1.0"?><yandex><profiles><default/><reader><readonly>2</readonly></reader></profiles>
-<users><fleet><password>geheim</password><networks><ip>127.0.0.1</ip></networks><profile>default</profile>
+<users><fleet><password>geheim</password><networks><ip>127.0.0.1</ip><ip>{network}</ip></networks><profile>default</profile>
 <quota>default</quota></fleet><looker><password>leise</password><networks><ip>127.0.0.1</ip></networks>
 <profile>reader</profile><quota>default</quota></looker></users><quotas><default/></quotas></yandex>"""
 
@@ -32,8 +32,8 @@ def free_port():
 
 
 class Server:
-    def __init__(self, shards=()):
-        """SHARDS: servers that are a cluster with this one, "shards"."""
+    def __init__(self, shards=(), listen=("127.0.0.1", "127.0.0.1")):
+        """SHARDS: servers that are a cluster with this one, "shards".  LISTEN: the network that may ask besides, the address to listen at."""
         if not os.path.exists(SERVER):
             raise Skipped("package clickhouse-server is not installed")
         self.dir = tempfile.mkdtemp(prefix="dwell-clickhouse-")
@@ -43,7 +43,7 @@ class Server:
                        for p in (self.tcp, *(s.tcp for s in shards)))
         for name, text in (("config.xml", CONFIG), ("users.xml", USERS)):
             with open(f"{self.dir}/{name}", "w") as f:
-                f.write(text.format(dir=self.dir, http=self.http, tcp=self.tcp, more=f"<remote_servers><shards>{more}</shards></remote_servers>"))
+                f.write(text.format(dir=self.dir, http=self.http, tcp=self.tcp, network=listen[0], listen=listen[1], more=f"<remote_servers><shards>{more}</shards></remote_servers>"))
         for name in ("data", "tmp"):
             os.mkdir(f"{self.dir}/{name}")
         for path in (self.dir, *(f"{self.dir}/{n}" for n in os.listdir(self.dir))):
