@@ -37,7 +37,8 @@
 #define LOOK_MS 100
 
 struct stat_event {
-	const char *name, *unit;
+	const char *name; /* of one that was read from a file; see row_name */
+	const char *unit;
 	bool is_clock;
 	struct event_spec *spec;   /* NULL: it was read from a file */
 	opened_list opened;	   /* of the run that is under way */
@@ -293,6 +294,12 @@ static void show_header(struct cmd *c, const struct stat *s)
 	emit_text(&c->emit, "%s\n\n", str_get(&line));
 }
 
+/* An event's name may change when it is opened: ":u" where the kernel may not be counted. */
+static const char *row_name(const struct stat_event *e)
+{
+	return e->spec ? e->spec->name : e->name;
+}
+
 /* Below the table: what was not counted, and why. */
 static void show_missing(struct cmd *c, const struct stat *s)
 {
@@ -304,7 +311,7 @@ static void show_missing(struct cmd *c, const struct stat *s)
 
 		vec_each (e, &s->rows)
 			if (e->why_not && strcmp(e->why_not, reasons[i]) == 0)
-				str_addf(&names, "%s%s", names.n ? ", " : "", e->name);
+				str_addf(&names, "%s%s", names.n ? ", " : "", row_name(e));
 		if (names.n)
 			emit_text(&c->emit, "%s: %s\n", reasons[i], str_get(&names));
 	}
@@ -318,7 +325,7 @@ static void show_rows(struct cmd *c, const struct stat *s)
 	bool shared = false;
 
 	vec_each (e, &s->rows) {
-		vec_push(&counts, (struct counted){.name = e->name,
+		vec_push(&counts, (struct counted){.name = row_name(e),
 						   .is_clock = e->is_clock,
 						   .known = !e->why_not,
 						   .value = e->runs.mean});
@@ -340,7 +347,7 @@ static void show_rows(struct cmd *c, const struct stat *s)
 			continue;
 		emit_row(&c->emit,
 			 (struct emit_cell[N_COLUMNS]){
-				 {.s = e->name},
+				 {.s = row_name(e)},
 				 {.d = e->runs.mean, .none = e->why_not != NULL},
 				 {.s = e->unit},
 				 {.d = runs_error_pct(&e->runs), .none = e->runs.n < 2},
@@ -372,7 +379,7 @@ static void show_topdown(struct cmd *c, const struct stat *s)
 	vec_each (e, &s->rows) {
 		if (e->why_not)
 			continue;
-		vec_push(&names, e->name);
+		vec_push(&names, row_name(e));
 		vec_push(&counts, e->runs.mean);
 	}
 	rc = topdown_find(names.v, names.n, s->input ? s->read.cpu : own, &t, &why);
@@ -461,7 +468,6 @@ static int parse_events(struct stat *s, struct err *err)
 				       "%s: a period is of samples; `dwell record` takes them",
 				       spec->name);
 		vec_push(&s->rows, (struct stat_event){.spec = spec,
-						       .name = spec->name,
 						       .unit = spec->unit,
 						       .is_clock = spec->is_clock});
 	}

@@ -202,15 +202,17 @@ static const struct native_col folded_cols[] = {
 static int take_folded(void *ctx, const struct native_value *v, struct err *err)
 {
 	struct fleet_loader *l = ctx;
-	struct fleet_count *last;
+	struct fleet_count away;
 	int rc = take_count(ctx, v, err);
 
 	if (rc < 0)
 		return rc;
-	last = &l->counts.v[l->counts.n - 1];
-	last->svma = 0;
-	vec_push(&l->counts, (struct fleet_count){v[0].u, v[8].u, v[2].u, v[3].u, -v[4].u, -v[5].u,
-						  last->host, v[7].u});
+	away = l->counts.v[l->counts.n - 1];
+	l->counts.v[l->counts.n - 1].svma = 0;
+	away.ctx = v[8].u;
+	away.n = -away.n;
+	away.total = -away.total;
+	vec_push(&l->counts, away);
 	return 0;
 }
 
