@@ -28,14 +28,15 @@ while True:
 
 
 def record(db):
-    """(samples with complete paths, samples)."""
+    """(samples with complete paths, samples); those of idle CPUs, which are all complete, left out."""
     p = subprocess.run([DWELL, "record", "-a", "-g", "-e", "cpu-clock", "-F", "997", "-d", "1", "--db", db, "--json"],
                        env=environment(), capture_output=True, text=True, check=False)
     if p.returncode:
         raise CannotMeasure("dwell record: " + p.stderr)
     event = json.loads(p.stdout)["events"][0]
     time.sleep(IDLE_S)
-    return event["call_paths"]["complete"], event["samples"] - event["idle"]
+    n = event["samples"] - event["idle"]
+    return n - sum(event["call_paths"]["truncated"].values()), n
 
 
 def share(pairs):
