@@ -6,7 +6,8 @@
  *     struct row *r = vec_add(&rows);              a new zeroed element
  *     vec_release(&rows);
  *
- * Growing moves the elements: pointers into .v live until the next push. */
+ * Growing moves the elements: pointers into .v live until the next push.  What is pushed is read
+ * after the move, so it must not be read through such a pointer. */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H
 

@@ -258,7 +258,7 @@ static int write_out(struct blocks_writer *w, const struct export_blocks *o)
 		return CMD_NOTHING;
 	if (w->n_refused)
 		cmd_notice(c, "%zu procedure%s left out; the first: %s", w->n_refused,
-			   w->n_refused == 1 ? " is" : "s are", w->refusal.msg);
+			   plural_are(w->n_refused), w->refusal.msg);
 	if (to_stdout)
 		str_add(&c->out, str_get(&w->text));
 	else

@@ -60,8 +60,8 @@ extern const struct fleet_question fleet_questions[FLEET_N_QUESTIONS];
 /* Adds up what was counted several times, and leaves out what is nothing then. */
 void fleet_counts_merge(fleet_count_list *l);
 
-/* Has what was counted in a procedure at its start, by the names that are known now.  Sums of days
- * have it where it began when they were made, values at each address. */
+/* Moves what was counted in a procedure to its start, by the names that are known now.  Sums of
+ * days have it at the start that was known when they were made, values at each address. */
 void fleet_counts_settle(struct fleet_loader *l);
 
 /* Adds what was counted, whose names are known now, to the profile.  -EBADMSG. */

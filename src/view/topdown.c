@@ -62,15 +62,19 @@ void topdown_emit_line(struct emit *e, const struct topdown_events *t, const str
 	_str_ struct str line = {0};
 	struct json *j = emit_json(e);
 
+	if (j) {
+		json_key(j, "topdown");
+		json_begin(j, '{');
+	}
 	for (unsigned p = 0; p < TOPDOWN_N_PARTS; p++) {
 		if (!topdown_tells(t, p))
 			continue;
+		if (j)
+			json_add_double(j, topdown_keys[p], 100 * r->share[p]);
 		str_addf(&line, "%s%s %.1f %%", line.n ? ", " : "", topdown_names[p],
 			 100 * r->share[p]);
 	}
-	if (j) {
-		json_add_str(j, "topdown", str_get(&line));
-		return;
-	}
+	if (j)
+		json_end(j, '}');
 	emit_text(e, "\ntop-down by %s: %s\n", topdown_formula(t), str_get(&line));
 }

@@ -10,7 +10,7 @@
  * none. */
 void topdown_emit(struct emit *e, const struct topdown_rows *t);
 
-/* Emits the shares R that events T tell as one line of text, and as keys of JSON. */
+/* Emits the shares R that events T tell: one line of text, or an object "topdown" of percents. */
 void topdown_emit_line(struct emit *e, const struct topdown_events *t, const struct topdown *r);
 
 #endif

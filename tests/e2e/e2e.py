@@ -81,6 +81,24 @@ def longer(amount):
     return amount * (1 << (attempt - 1))
 
 
+def in_namespaces(marker, *kinds, inside=()):
+    """Runs this test again in a mount namespace of its own, and those of KINDS (options of unshare), once; MARKER says
+    in the environment that it is there.  INSIDE: a command that goes on with the one behind it."""
+    if os.environ.get(marker):
+        return
+    if os.geteuid() != 0:
+        print("1..0 # SKIP needs root")
+        sys.exit(0)
+    os.environ[marker] = "1"
+    # In a chroot / is no mount point whose propagation could be changed.
+    for propagation in "private", "unchanged":
+        there = ["unshare", "--mount", *kinds, "--propagation", propagation, *inside]
+        if subprocess.run([*there, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
+            os.execvp("unshare", [*there, sys.executable, *sys.argv])
+    print("1..0 # SKIP no namespaces of its own")
+    sys.exit(0)
+
+
 def note(text):
     for line in str(text).splitlines():
         print("# " + line)

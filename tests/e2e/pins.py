@@ -12,23 +12,6 @@ OWN, OLD = "/run/dwell/bpf", "/sys/fs/bpf"
 NOBODY = 65534
 
 
-def in_own_namespaces():
-    if os.environ.get("DWELL_PINS_TEST"):
-        return
-    if os.geteuid() != 0:
-        print("1..0 # SKIP needs root")
-        sys.exit(0)
-    os.environ["DWELL_PINS_TEST"] = "1"
-    # In a chroot / is no mount point whose propagation could be changed.
-    for propagation in "private", "unchanged":
-        alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", propagation]
-        inside = ["sh", "-c", 'mount -t proc proc /proc && exec "$@"', "sh"]
-        if subprocess.run([*alone, *inside, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
-            os.execvp("unshare", [*alone, *inside, sys.executable, *sys.argv])
-    print("1..0 # SKIP no namespaces of its own")
-    sys.exit(0)
-
-
 def afresh():
     """Nothing is mounted where pins could go, but an empty /run of this namespace."""
     for where in OWN, OLD:
@@ -220,6 +203,6 @@ def two_at_once_share_a_mount():
             p.wait(60)
 
 
-in_own_namespaces()
+in_namespaces("DWELL_PINS_TEST", "--pid", "--fork", "--kill-child", inside=["sh", "-c", 'mount -t proc proc /proc && exec "$@"', "sh"])
 run(sampling_outlives_a_service, planted_links_lead_nowhere, swapped_while_it_runs, what_is_not_safe_is_not_used, older_pins_are_taken_over,
     two_at_once_share_a_mount)
