@@ -309,9 +309,12 @@ static void show_missing(struct cmd *c, const struct stat *s)
 	for (size_t i = 0; i < n_elems(reasons); i++) {
 		_str_ struct str names = {0};
 
-		vec_each (e, &s->rows)
-			if (e->why_not && strcmp(e->why_not, reasons[i]) == 0)
-				str_addf(&names, "%s%s", names.n ? ", " : "", row_name(e));
+		vec_each (e, &s->rows) {
+			if (!e->why_not || strcmp(e->why_not, reasons[i]) != 0)
+				continue;
+			str_add(&names, names.n ? ", " : "");
+			text_show(&names, row_name(e)); /* maybe a stranger's file has it */
+		}
 		if (names.n)
 			emit_text(&c->emit, "%s: %s\n", reasons[i], str_get(&names));
 	}

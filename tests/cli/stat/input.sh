@@ -54,3 +54,6 @@ try dwell stat -i nosuch
 try dwell stat -i amd -- true
 head -c 600 amd >cut
 try dwell stat -i cut
+# Names of a stranger's events drive no terminal.
+printf 'counter a\033[31m 1\ncounter b\033]0;title\007 2\ncount 1 0 0 5 1000 1000\nfinal 2000000000\n' | mkperf >escapes
+dwell stat -i escapes
