@@ -69,6 +69,7 @@ static void show_totals(struct cmd *c, const struct ship_totals *t, const struct
 					      {"values", t->n_rows},
 					      {"samples", t->n_samples},
 					      {"superseded", t->n_superseded},
+					      {"named", t->n_named},
 					      {"failed", t->n_failed},
 					      {"set_aside", t->n_set_aside},
 					      {"overflowed", t->n_overflowed},
@@ -87,6 +88,9 @@ static void show_totals(struct cmd *c, const struct ship_totals *t, const struct
 	if (t->n_superseded)
 		str_addf(&c->out, "%" PRIu64 " segments were merged since, and count no more\n",
 			 t->n_superseded);
+	if (t->n_named)
+		str_addf(&c->out, "%" PRIu64 " place%s of before got a name that was not known\n",
+			 t->n_named, plural_s(t->n_named));
 	if (t->n_set_aside)
 		str_addf(&c->out,
 			 "%" PRIu64

@@ -56,6 +56,29 @@ int fleet_state_save(const char *path, const char *text, size_t n, struct err *e
 	return file_replace(fd, slash ? slash + 1 : path, text, n, err);
 }
 
+static bool begins_with(int fd, const char *head)
+{
+	_mem_ char *is = xcalloc(1, strlen(head) + 1);
+
+	return fd >= 0 && pread(fd, is, strlen(head), 0) >= 0 && strcmp(is, head) == 0;
+}
+
+int fleet_state_append(const char *path, const char *head, const char *text, struct err *err)
+{
+	_fd_ int fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC);
+	_mem_ char *whole = NULL;
+	int rc;
+
+	if (!begins_with(fd, head)) {
+		whole = xasprintf("%s%s", head, text);
+		return fleet_state_save(path, whole, strlen(whole), err);
+	}
+	rc = file_write_all(fd, text, strlen(text));
+	if (rc >= 0 && fdatasync(fd) < 0)
+		rc = -errno;
+	return rc < 0 ? err_errno(err, rc, "%s", path) : 0;
+}
+
 uint64_t push_recording_id(const char *epoch, const struct manifest *m)
 {
 	struct sha256 s;

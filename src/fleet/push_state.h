@@ -22,6 +22,10 @@ char *fleet_state_path(const char *db, const char *server, struct err *err);
 /* Replaces the file PATH by the N bytes of TEXT, as file_replace. */
 int fleet_state_save(const char *path, const char *text, size_t n, struct err *err);
 
+/* Adds TEXT to the file PATH, synced; where it is not there, or does not begin with HEAD, makes one
+ * of HEAD first. */
+int fleet_state_append(const char *path, const char *head, const char *text, struct err *err);
+
 enum push_fate { PUSH_NEW, PUSH_DONE, PUSH_DOUBT, PUSH_REFUSED };
 
 struct push_segment {

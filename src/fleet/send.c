@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "model/container.h"
 #include "model/fact.h"
 #include "model/script.h"
@@ -27,14 +28,16 @@
 struct fleet_sender {
 	struct fleet_server *s;
 	const struct profile *p;
-	struct resolver *r;
+	struct fleet_names *names;
 	struct fleet_batch *b;
 	struct fleet_told *told;
 	struct native_block block;
 	enum fleet_table_id table;
 	uint64_t *events, *images, *owners, *vectors, *ctxs; /* ids by number */
 	uint32_t *line_of;				     /* by place: a script's number + 1 */
-	bool has_symbols; /* of the image that is looked at, in memory */
+	/* Of the image that is looked at: */
+	bool has_symbols; /* in memory */
+	bool is_late;	  /* a place of it may get a name yet */
 };
 
 void fleet_told_release(struct fleet_told *t)
@@ -200,9 +203,9 @@ static int send_vectors(struct fleet_sender *f, struct err *err)
 	return rc < 0 ? rc : flush_rows(f, err);
 }
 
-/* What a place is called, as far as it is known. */
+/* What a place is called, as far as it is known; *RET_LATE: it may get another name. */
 static bool name_place(struct fleet_sender *f, place_id id, struct procedure *ret,
-		       const struct script **ret_script)
+		       const struct script **ret_script, bool *ret_late)
 {
 	const struct place *pl = &f->p->places.v[id];
 	const struct image *im = &f->p->images.v[pl->image];
@@ -216,11 +219,13 @@ static bool name_place(struct fleet_sender *f, place_id id, struct procedure *re
 					  .name = profile_str(f->p, (*ret_script)->name)};
 		return true;
 	}
-	if (!f->r || im->kind == IMAGE_MARK || im->kind == IMAGE_UNKNOWN)
+	if (!f->names->resolver || im->kind == IMAGE_MARK || im->kind == IMAGE_UNKNOWN)
 		return false;
 	f->has_symbols = true;
-	names = resolver_image(f->r, im);
+	fleet_names_look(f->names, im);
+	names = resolver_image(f->names->resolver, im);
 	i = symtab_find(names->symtab, pl->svma);
+	*ret_late = i == PROC_NONE || names->status != RESOLVE_OK;
 	if (i == PROC_NONE)
 		return false;
 	*ret = symtab_get(names->symtab, i);
@@ -231,12 +236,23 @@ static int send_place(struct fleet_sender *f, place_id id, uint64_t version, str
 {
 	const struct profile *p = f->p;
 	const struct place *pl = &p->places.v[id];
+	const uint64_t news = fleet_context_id(0, f->images[pl->image], pl->svma);
+	struct fleet_ids *told = &f->told->ids[FLEET_PLACES];
+	const uint32_t was_late = fleet_ids_find(told, news);
 	const struct script *script;
 	struct procedure proc;
+	bool named, late = false;
 
-	if (!is_news(f, fleet_context_id(0, f->images[pl->image], pl->svma)) ||
-	    !name_place(f, id, &proc, &script))
+	if (was_late != FLEET_NO_NUMBER) {
+		f->is_late |= was_late;
 		return 0;
+	}
+	named = name_place(f, id, &proc, &script, &late);
+	fleet_ids_add(told, news, late);
+	f->is_late |= late;
+	if (!named)
+		return 0;
+	f->names->n_sent++;
 	put_number(f, PLACE_IMAGE, f->images[pl->image]);
 	put_number(f, PLACE_SVMA, pl->svma);
 	put_number(f, PLACE_START, proc.start);
@@ -252,7 +268,7 @@ static int send_place(struct fleet_sender *f, place_id id, uint64_t version, str
 /* Image by image, so that only one's symbols are in memory. */
 static int send_places(struct fleet_sender *f, struct err *err)
 {
-	const uint64_t version = (uint64_t)time(NULL);
+	const uint64_t version = clock_wall_ns();
 	const struct profile *p = f->p;
 	_mem_ place_id *places = xcalloc(p->places.n + 1, sizeof(*places));
 	_mem_ size_t *ends = xcalloc(p->images.n + 1, sizeof(*ends));
@@ -267,12 +283,18 @@ static int send_places(struct fleet_sender *f, struct err *err)
 	begin_table(f, FLEET_PLACES);
 	for (size_t i = 0; i < p->places.n && rc >= 0; i++) {
 		const image_id image = p->places.v[places[i]].image;
+		const struct image *im = &p->images.v[image];
 
+		if (!fleet_names_want(f->names, im))
+			continue;
 		rc = send_place(f, places[i], version, err);
-		if (f->has_symbols && i + 1 == ends[image]) {
-			resolver_rest(f->r, &p->images.v[image]);
-			f->has_symbols = false;
-		}
+		if (i + 1 < ends[image])
+			continue;
+		if (f->has_symbols)
+			resolver_rest(f->names->resolver, im);
+		if (f->is_late)
+			fleet_names_note(f->names, im);
+		f->has_symbols = f->is_late = false;
 	}
 	return rc < 0 ? rc : flush_rows(f, err);
 }
@@ -433,25 +455,42 @@ static void make_ids(struct fleet_sender *f)
 		f->line_of[p->scripts.v[i].place] = (uint32_t)i + 1;
 }
 
-int fleet_send(struct fleet_server *s, const struct profile *p, struct resolver *r,
+typedef int send_step(struct fleet_sender *f, struct err *err);
+
+static int send_steps(struct fleet_sender *f, send_step *const *steps, size_t n, struct err *err)
+{
+	int rc = 0;
+
+	make_ids(f);
+	for (size_t i = 0; i < n && rc >= 0; i++)
+		rc = steps[i](f, err);
+	native_release(&f->block);
+	free(f->events);
+	free(f->images);
+	free(f->owners);
+	free(f->vectors);
+	free(f->ctxs);
+	free(f->line_of);
+	return rc;
+}
+
+int fleet_send(struct fleet_server *s, const struct profile *p, struct fleet_names *n,
 	       struct fleet_batch *b, struct fleet_told *t, struct err *err)
 {
-	static int (*const steps[])(struct fleet_sender * f, struct err * err) = {
+	static send_step *const steps[] = {
 		send_images,   send_owners, send_containers, send_vectors, send_places,
 		send_contexts, send_counts, send_events,     send_losses,
 	};
-	struct fleet_sender f = {.s = s, .p = p, .r = r, .b = b, .told = t};
-	int rc = 0;
+	struct fleet_sender f = {.s = s, .p = p, .names = n, .b = b, .told = t};
 
-	make_ids(&f);
-	for (size_t i = 0; i < n_elems(steps) && rc >= 0; i++)
-		rc = steps[i](&f, err);
-	native_release(&f.block);
-	free(f.events);
-	free(f.images);
-	free(f.owners);
-	free(f.vectors);
-	free(f.ctxs);
-	free(f.line_of);
-	return rc;
+	return send_steps(&f, steps, n_elems(steps), err);
+}
+
+int fleet_send_names(struct fleet_server *s, const struct profile *p, struct fleet_names *n,
+		     struct fleet_told *t, struct err *err)
+{
+	static send_step *const steps[] = {send_places};
+	struct fleet_sender f = {.s = s, .p = p, .names = n, .told = t};
+
+	return send_steps(&f, steps, n_elems(steps), err);
 }

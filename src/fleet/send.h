@@ -4,8 +4,8 @@
 #define FLEET_SEND_H
 
 #include "fleet/ids.h"
+#include "fleet/late.h"
 #include "fleet/server.h"
-#include "resolve/resolver.h"
 
 /* What a server was told in this process: dictionaries need not be sent twice.  Zeroed: nothing. */
 struct fleet_told {
@@ -25,8 +25,14 @@ struct fleet_batch {
 };
 
 /* Sends P to S: dictionaries that T does not have, then values, sums and losses as batch B.  They
- * count once a row in `batches` names B.  R (NULL: none) names places.  Errors as fleet_insert. */
-int fleet_send(struct fleet_server *s, const struct profile *p, struct resolver *r,
+ * count once a row in `batches` names B.  N names places, and is told which images may get names
+ * yet.  Errors as fleet_insert. */
+int fleet_send(struct fleet_server *s, const struct profile *p, struct fleet_names *n,
 	       struct fleet_batch *b, struct fleet_told *t, struct err *err);
+
+/* Sends names of P's places alone, those that N wants and T does not have.  Errors as
+ * fleet_insert. */
+int fleet_send_names(struct fleet_server *s, const struct profile *p, struct fleet_names *n,
+		     struct fleet_told *t, struct err *err);
 
 #endif

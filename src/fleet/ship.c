@@ -16,6 +16,10 @@
  * and sends under new ids.  Should the first one arrive after all, a segment has two batches of the
  * same samples, and the smaller id counts.
  *
+ * Names of places may become known later.  Of each recording the state file has the images whose
+ * places may get some, with what was known then; where that changes, names are sent again (late.h).
+ * Those lines are written before the recording counts, so that no kill leaves it without.
+ *
  * A MANIFEST's generation is stored with its rows.  A copy of the database that is older than what
  * the server knows is refused, for it would take newer samples away. */
 #include "fleet/ship.h"
@@ -42,6 +46,7 @@
 #define STATE_HEAD "dwell-ship 1\n"
 #define STATE_MAX  ((size_t)64 << 20)
 #define DAY_NS	   (86400ull * 1000000000)
+#define LATE_MARK  (1ull << 63) /* no segment's number, nor a generation */
 
 /* So often a segment is sent in vain before it is set aside, and so many are remembered. */
 #define MOST_REFUSALS	3
@@ -72,9 +77,11 @@ struct shipper {
 	struct fleet_server *s;
 	const struct ship_opts *o;
 	struct ship_totals *totals;
-	struct resolver *resolver;
+	struct fleet_names names;
+	late_images late; /* of what was shipped before, and of this pass */
 	struct fleet_told told;
 	struct fleet_ids shipped; /* marks of recordings whose state the server has */
+	struct fleet_ids seen;	  /* marks by which names of recordings are late, in this pass */
 	struct str state;	  /* of those that are still there */
 	VEC(struct ship_refusal) refused;
 	VEC(struct ship_pending) pending; /* of the last pass */
@@ -112,7 +119,8 @@ static uint64_t mark_of(const char *epoch, const struct manifest *m, uint64_t nu
 	return mark;
 }
 
-/* "refused MARK N", "pending SAMPLES EPOCH HOST"; else what is not shipped is asked about. */
+/* "refused MARK N", "pending SAMPLES EPOCH HOST", "late MARK STAMP IMAGE"; else what is not shipped
+ * is asked about. */
 static void load_line(struct shipper *h, char *line)
 {
 	char *save = NULL, *word = strtok_r(line, " ", &save), *first = strtok_r(NULL, " ", &save);
@@ -125,6 +133,8 @@ static void load_line(struct shipper *h, char *line)
 		if (!h->o->again && str_parse_u64(first, 16, &x) >= 0 &&
 		    str_parse_u64(save, 10, &n) >= 0)
 			vec_push(&h->refused, (struct ship_refusal){x, n});
+	} else if (strcmp(word, "late") == 0) {
+		late_parse(&h->late, first, save);
 	} else if (strcmp(word, "pending") == 0 && str_parse_u64(first, 10, &n) >= 0) {
 		const char *epoch = strtok_r(NULL, " ", &save);
 
@@ -198,11 +208,37 @@ static void add_refusals(struct shipper *h)
 	}
 }
 
+/* Names of a recording that is there no more do not come.  WHOLE: all were seen. */
+static void add_late(struct shipper *h, bool whole)
+{
+	vec_each (im, &h->late)
+		if (!whole || fleet_ids_find(&h->seen, im->recording) != FLEET_NO_NUMBER)
+			late_format(&h->state, im);
+}
+
 static int save_state(struct shipper *h, struct err *err)
 {
 	_mem_ char *text = xasprintf(STATE_HEAD "%s", str_get(&h->state));
 
 	return fleet_state_save(h->path, text, strlen(text), err);
+}
+
+/* Writes down which images of the recording under way may get names yet.  Where that fails, the
+ * pass's end will say so. */
+static void remember_late(struct shipper *h)
+{
+	_str_ struct str lines = {0};
+
+	str_add(&lines, "\n"); /* a line before may have been cut */
+	vec_each (im, &h->names.late) {
+		if (h->late.n >= LATE_MOST || late_has(&h->late, im))
+			continue;
+		vec_push(&h->late, *im);
+		late_format(&lines, im);
+	}
+	h->names.late.n = 0;
+	if (lines.n > 1)
+		fleet_state_append(h->path, STATE_HEAD, str_get(&lines), NULL);
 }
 
 /* --- one recording --- */
@@ -287,7 +323,7 @@ static int send_segment(struct shipper *h, const char *epoch, const struct snaps
 	if (rc >= 0)
 		rc = of_recording(snapshot_load_segment(snap, i, &p, NULL, err));
 	if (rc >= 0)
-		rc = fleet_send(h->s, &p, h->resolver, &b, &h->told, err);
+		rc = fleet_send(h->s, &p, &h->names, &b, &h->told, err);
 	profile_release(&p);
 	if (rc < 0)
 		return rc;
@@ -382,6 +418,7 @@ static int make_equal(struct shipper *h, const char *epoch, const struct snapsho
 		add_commit(&commit, epoch, m, k, NULL);
 		sum.n_superseded++;
 	}
+	remember_late(h);
 	if (rc >= 0)
 		rc = fleet_insert(h->s, FLEET_BATCHES, &commit, err);
 	native_release(&commit);
@@ -397,29 +434,74 @@ static int make_equal(struct shipper *h, const char *epoch, const struct snapsho
 			    : 0;
 }
 
-static int ship_recording(struct shipper *h, int dirfd, const char *epoch, struct err *err)
+/* Sends the names of places of images DUE, which are known now. */
+static int send_late(struct shipper *h, const struct snapshot *snap, const late_images *due,
+		     struct err *err)
+{
+	const uint64_t n = h->names.n_sent;
+	int rc = 0;
+
+	h->names.wanted = due;
+	for (size_t i = 0; i < snap->manifest.segments.n && rc >= 0; i++) {
+		struct profile p;
+
+		profile_init(&p);
+		rc = of_recording(snapshot_load_segment(snap, i, &p, NULL, err));
+		if (rc >= 0)
+			rc = fleet_send_names(h->s, &p, &h->names, &h->told, err);
+		profile_release(&p);
+	}
+	h->names.wanted = NULL;
+	h->totals->n_named += h->names.n_sent - n;
+	remember_late(h);
+	return rc;
+}
+
+/* What the server does not have of a recording: segments unless they are KNOWN, and names that are
+ * DUE.  *MARK becomes that of the state that was shipped. */
+static int ship_news(struct shipper *h, int dirfd, const char *epoch, bool known,
+		     const late_images *due, uint64_t *mark, struct err *err)
 {
 	struct snapshot snap;
+	int rc = of_recording(snapshot_open(&snap, dirfd, err));
+
+	if (rc < 0)
+		return rc;
+	if (!known) {
+		*mark = mark_of(epoch, &snap.manifest, snap.manifest.generation);
+		rc = make_equal(h, epoch, &snap, err);
+	}
+	if (rc >= 0 && due->n)
+		rc = send_late(h, &snap, due, err);
+	snapshot_close(&snap);
+	return rc;
+}
+
+static int ship_recording(struct shipper *h, int dirfd, const char *epoch, struct err *err)
+{
+	_vec_ late_images due = {0};
 	struct manifest m;
 	uint64_t mark;
+	bool known;
 	int rc = of_recording(snapshot_manifest(dirfd, &m, err));
 
 	if (rc < 0)
 		return rc;
 	mark = mark_of(epoch, &m, m.generation);
+	h->names.recording = mark_of(epoch, &m, LATE_MARK);
 	manifest_release(&m);
-	if (!h->o->again && fleet_ids_find(&h->shipped, mark) != FLEET_NO_NUMBER) {
-		h->totals->n_known++;
-	} else {
-		rc = of_recording(snapshot_open(&snap, dirfd, err));
-		if (rc >= 0) {
-			mark = mark_of(epoch, &snap.manifest, snap.manifest.generation);
-			rc = make_equal(h, epoch, &snap, err);
-			snapshot_close(&snap);
-		}
-	}
+	fleet_ids_add(&h->seen, h->names.recording, 0);
+	late_take_due(&h->late, &h->names, h->names.recording, &due);
+	known = !h->o->again && fleet_ids_find(&h->shipped, mark) != FLEET_NO_NUMBER;
+	h->totals->n_known += known;
+	if (!known || due.n)
+		rc = ship_news(h, dirfd, epoch, known, &due, &mark, err);
+	h->names.late.n = 0;
 	if (rc >= 0)
 		str_addf(&h->state, "%016" PRIx64 "\n", mark);
+	else
+		vec_each (im, &due)
+			vec_push(&h->late, *im);
 	return rc;
 }
 
@@ -459,6 +541,7 @@ static int end_pass(struct shipper *h, int rc, struct err *err)
 	if (rc < 0 || h->totals->n_failed)
 		walk_recordings(h->o->db, note_pending, h, NULL);
 	add_refusals(h);
+	add_late(h, rc >= 0 && !h->totals->n_failed);
 	saved = save_state(h, rc < 0 ? NULL : err);
 	return rc < 0 ? rc : saved;
 }
@@ -471,7 +554,9 @@ static void shipper_release(struct shipper *h)
 	}
 	vec_release(&h->pending);
 	vec_release(&h->refused);
-	resolver_free(h->resolver);
+	fleet_names_release(&h->names);
+	vec_release(&h->late);
+	fleet_ids_release(&h->seen);
 	fleet_told_release(&h->told);
 	fleet_ids_release(&h->shipped);
 	str_release(&h->state);
@@ -483,7 +568,7 @@ int fleet_ship(struct fleet_server *s, const struct ship_opts *o, struct ship_to
 {
 	_mem_ char *images = store_images_dir(o->db, false, NULL);
 	const struct resolver_opts ro = {.no_save = true, .cache_dir = images};
-	struct shipper h = {.s = s, .o = o, .totals = ret};
+	struct shipper h = {.s = s, .o = o, .totals = ret, .names.images = images};
 	_fd_ int fd = db_open(o->db, false, err);
 	uint64_t sent = fleet_server_sent(s);
 	int rc = fd < 0 ? fd : 0;
@@ -499,7 +584,7 @@ int fleet_ship(struct fleet_server *s, const struct ship_opts *o, struct ship_to
 		tell_overflow(&h);
 		rc = fleet_check_schema(s, err);
 		if (rc >= 0) {
-			h.resolver = o->no_names ? NULL : resolver_new(&ro);
+			h.names.resolver = o->no_names ? NULL : resolver_new(&ro);
 			rc = walk_recordings(o->db, ship_one, &h, err);
 		}
 		rc = end_pass(&h, rc, err);

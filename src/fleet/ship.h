@@ -21,6 +21,7 @@ struct ship_totals {
 	uint64_t n_known;      /* of these, not asked for: the file says that they are shipped */
 	uint64_t n_segments, n_rows, n_samples; /* shipped now */
 	uint64_t n_superseded; /* segments that were merged since, and count no more */
+	uint64_t n_named;      /* places that were shipped before and got their names now */
 	uint64_t n_failed;     /* recordings that were refused; the others went on */
 	uint64_t n_set_aside;  /* segments: refused three times, and tried no more */
 	uint64_t

@@ -77,6 +77,10 @@ void symcache_rest(const struct symcache *c);
 bool symcache_has(const char *dir, const struct image *im);
 bool symcache_has_believed(const char *dir, const struct image *im);
 
+/* Returns a number that is another one whenever the entries of build-id ID are others; 0:
+ * there is none. */
+uint64_t symcache_stamp(const char *dir, const struct build_id *id);
+
 /* Lists the entries of build-id ID, those that are believed first; "symbols" has a key of zeros.
  * 0 or -errno; vec_release them. */
 int symcache_list(const char *dir, const struct build_id *id, cache_entries *ret, struct err *err);

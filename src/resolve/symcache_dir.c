@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/str.h"
 #include "resolve/symcache.h"
 
@@ -64,6 +65,30 @@ int symcache_list(const char *dir, const struct build_id *id, cache_entries *ret
 	int rc = fd < 0 ? fd : cache_entries_list(fd, &names, ret);
 
 	return rc < 0 && fd >= 0 ? err_errno(err, rc, "%s", dir) : rc;
+}
+
+/* What a plain name holds is replaced; the others are named by their content. */
+uint64_t symcache_stamp(const char *dir, const struct build_id *id)
+{
+	_fd_ int fd = symcache_open_dir(dir, id, false, NULL);
+	cache_entries entries = {0};
+	uint64_t ret = 0;
+	struct stat st;
+
+	if (fd >= 0)
+		cache_entries_list(fd, &names, &entries);
+	vec_each (e, &entries) {
+		uint64_t one = hash_str(e->name);
+
+		if (!image_digest_known(e->key.digest) &&
+		    fstatat(fd, e->name, &st, AT_SYMLINK_NOFOLLOW) >= 0)
+			one = hash_pair(hash_pair(one, st.st_ino),
+					(uint64_t)st.st_mtim.tv_sec * 1000000000 +
+						(uint64_t)st.st_mtim.tv_nsec);
+		ret += one;
+	}
+	vec_release(&entries);
+	return ret;
 }
 
 /* Leaves only those that may be IM's: of an image without a digest the entry without one, if

@@ -2,6 +2,7 @@
 """Debian's clickhouse-server (packages.services) on loopback, on ports that were free, below a scratch directory and
 without rights."""
 import atexit
+import contextlib
 import gzip
 import http.server
 import os
@@ -133,7 +134,8 @@ class Proxy:
                     self.send_header("Content-Encoding", headers["Content-Encoding"])
                 self.send_header("Content-Length", str(len(said)))
                 self.end_headers()
-                self.wfile.write(said)
+                with contextlib.suppress(BrokenPipeError):  # who asked was killed
+                    self.wfile.write(said)
 
             def log_message(self, *args):
                 pass

@@ -111,6 +111,46 @@ def containers_have_names():
     check(rows(s.db, "container")["web"] == 1 and rows(s.db, "container")[HOSTILE] == 2, rows(s.db, "container"))
 
 
+def of_a_program(n, path):
+    """An epoch of a sample in main() of the program PATH, and of one that no name will ever be known of."""
+    main = next(line.split()[0] for line in sh("nm", path).splitlines() if line.endswith(" T main"))
+    text = f"recording web1 {1609459200 + n * 3600}\nmeta web1 {1609459200 + n * 3600} 3600 prog\nevent cycles 1000\nimage file {path}\n"
+    subprocess.run([MKDB, "db"], input=text + f"owner - - comm=prog\nsample {main} 3\nsample 7fff00000000 2\n", text=True, check=True)
+
+
+def names_come_later():
+    """Symbols that are kept after their samples were shipped: the names are sent then, once, also when the pass that shipped the samples was killed."""
+    s = Server()
+    program = os.path.abspath("prog")
+    shutil.copy(MKDB, program)
+    of_a_program(1, program)
+    os.rename(program, "away")
+    ship(s, "--create")
+    check("main" not in rows(s.db, "procedure") and ship(s)["named"] == 0, "no name is known")
+    os.rename("away", program)
+    check("main" in rows("db", "procedure"), "a reader here keeps them")
+    os.rename(program, "away")
+    said = ship(s)
+    check(said["named"] == 1 and said["segments"] == 0 and rows(s.db, "procedure") == rows("db", "procedure"), (said, rows(s.db, "procedure")))
+    check(ship(s)["named"] == 0 == ship(s, "--again")["named"], "once")
+    check(s.ask("SELECT count() FROM batches") == "1", "nothing else was sent")
+    shutil.rmtree("db/images")
+    os.rename("away", program)
+    of_a_program(2, program)
+    os.rename(program, "away")
+    s.ask("TRUNCATE TABLE places")
+    killed = Proxy(s, lambda path, body: p.kill() if "INSERT" in path and "batches" in path else None)
+    p = subprocess.Popen([DWELL, "ship", "--db", "db", "--state", "state", "--to", killed.url])
+    check(p.wait(120) == -signal.SIGKILL, "the pass was killed")
+    wait_for(lambda: s.visible() == 10, "the samples, which came nevertheless")
+    os.rename("away", program)
+    rows("db", "procedure")
+    os.rename(program, "away")
+    said = ship(s)
+    check(said["named"] == 1 and said["segments"] == 0 and rows(s.db, "procedure") == rows("db", "procedure"), (said, rows(s.db, "procedure")))
+    s.kill()
+
+
 def merged_segments_count_once():
     """What a daemon flushes is shipped, and again when it is merged: the later state replaces the earlier."""
     s = Server()
@@ -439,5 +479,5 @@ def dashboards_ask_what_there_is():
         check(d.wait(60) == 0, open("log").read())
 
 
-run(comes_back_as_it_was, each_command_asks_a_fleet, containers_have_names, merged_segments_count_once, once_whatever_is_killed, what_is_refused, a_full_server_takes_it_later, a_damaged_recording_is_set_aside,
+run(comes_back_as_it_was, each_command_asks_a_fleet, containers_have_names, names_come_later, merged_segments_count_once, once_whatever_is_killed, what_is_refused, a_full_server_takes_it_later, a_damaged_recording_is_set_aside,
     names_are_no_sql, refused_for_ever, the_outbox_is_bounded, ends_with_tls, old_days_are_dropped, a_pass_every_second, hosts_that_are_odd, two_shards_are_one_fleet, dashboards_ask_what_there_is)

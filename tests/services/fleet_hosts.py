@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Two hosts, each with a network, a name and a root of its own, on which the Debian packages are installed and configured
 in three lines, and a server: the fleet answers by host and unit, and is right when all parts were killed at random moments.
-DEBS is a directory with the packages (tests/services/packages.py makes them); KILLS_SECONDS says for how long to kill (20)."""
+DEBS is a directory with the packages, where tests/services/packages.py left them; KILLS_SECONDS says for how long to kill (20)."""
 import glob
 import pathlib
 import random
@@ -11,6 +11,7 @@ import urllib.request
 from clickhouse import *
 
 SECONDS = float(os.environ.get("KILLS_SECONDS", 20))
+NET = "10.%d.%%d" % (64 + os.getpid() % 128)  # of a host; another such test at the same time has others
 # A root that has what this machine has, and is written to in memory only.
 ROOM = """set -e
 hostname %(name)s
@@ -32,13 +33,13 @@ exec chroot . sleep 100000
 class Host:
     def __init__(self, n, server):
         self.name, self.n = "web%d" % n, n
-        self.net, self.dir = "dwell-%d-%d" % (os.getpid(), n), tempfile.mkdtemp(prefix="dwell-host-")
+        self.net, self.dir = "dwell-%d-%d" % (os.getpid(), n), tempfile.mkdtemp(prefix="host-", dir=os.getcwd())
         atexit.register(self.end)
         sh("ip", "netns", "add", self.net)
         sh("ip", "link", "add", "dw%dx%d" % (os.getpid() % 100000, n), "type", "veth", "peer", "name", "eth0", "netns", self.net)
-        sh("ip", "addr", "add", "10.77.%d.1/24" % n, "dev", "dw%dx%d" % (os.getpid() % 100000, n))
+        sh("ip", "addr", "add", NET % n + ".1/24", "dev", "dw%dx%d" % (os.getpid() % 100000, n))
         sh("ip", "link", "set", "dw%dx%d" % (os.getpid() % 100000, n), "up")
-        for words in ("addr", "add", "10.77.%d.2/24" % n, "dev", "eth0"), ("link", "set", "eth0", "up"), ("link", "set", "lo", "up"):
+        for words in ("addr", "add", NET % n + ".2/24", "dev", "eth0"), ("link", "set", "eth0", "up"), ("link", "set", "lo", "up"):
             sh("ip", "-n", self.net, *words)
         self.room = subprocess.Popen(["ip", "netns", "exec", self.net, "unshare", "-m", "-u", "sh", "-c", ROOM % {"name": self.name, "dir": self.dir, "debs": os.environ["DEBS"]}])
         wait_for(lambda: self.room.poll() is not None or open("/proc/%d/comm" % self.room.pid).read() == "sleep\n", "the room of " + self.name)
@@ -46,7 +47,7 @@ class Host:
         said = self.sh("apt-get", "install", "-y", *("/debs/" + os.path.basename(d) for d in glob.glob(os.environ["DEBS"] + "/dwell*_*.deb") if "dbgsym" not in d))
         note(said.splitlines()[-1])
         # What an administrator writes.
-        self.write("/etc/dwell/ship.conf", "to http://10.77.%d.1:%d/fleet\nlogin /etc/dwell/login\nevery 1s\n" % (n, server.http))
+        self.write("/etc/dwell/ship.conf", "to http://%s.1:%d/fleet\nlogin /etc/dwell/login\nevery 1s\n" % (NET % n, server.http))
         self.write("/etc/dwell/login", "fleet\ngeheim\n")
         self.sh("sh", "-c", "chmod 600 /etc/dwell/login; chown nobody /etc/dwell/login; mkdir -p /var/lib/dwell-ship; chown nobody /var/lib/dwell-ship; printf 'flush 2s\\njournal 1s\\n' >>/etc/dwell/dwelld.conf")
         self.parts = {"dwelld": self.start("dwelld.service", "root")}
@@ -67,7 +68,7 @@ class Host:
         """Runs a unit's program, as it says; there is no systemd here."""
         words = re.search("^ExecStart=(.*)", self.sh("cat", "/lib/systemd/system/" + unit), re.M)[1].split()
         as_user = ["setpriv", "--reuid", user, "--regid", "dwell", "--clear-groups"]
-        return subprocess.Popen(self.enter(*as_user, *words), stdout=subprocess.DEVNULL, stderr=open(self.dir + ".log", "a"))
+        return subprocess.Popen(self.enter(*as_user, *words), stdout=subprocess.DEVNULL, stderr=open(self.name + ".log", "a"))
 
     def kill(self, part):
         unit, user = {"dwelld": ("dwelld.service", "root"), "ship": ("dwell-ship.service", "nobody")}[part]
@@ -97,7 +98,7 @@ def named(rows):
 
 def unit(name):
     """A process that works in a unit's group, as systemd would have made it."""
-    group = "/sys/fs/cgroup/unified/%s" % name
+    group = os.path.join(cgroup2_mount(), name)
     os.makedirs(group, exist_ok=True)
     def end():
         p.kill()
@@ -111,9 +112,15 @@ def unit(name):
 
 
 def packages_on_two_hosts():
-    if not os.environ.get("DEBS"):
+    debs = glob.glob(os.environ.get("DEBS", "/nonexistent") + "/*.deb")
+    if not debs:
         raise Skipped("DEBS names no directory of packages")
-    s = Server(listen=("10.77.0.0/16", "0.0.0.0"))
+    for tool in "ip", "nsenter", "setpriv", "apt-get":
+        if not shutil.which(tool):
+            raise Skipped("no " + tool)
+    if subprocess.run(["unshare", "-m", "-u", "-n", "mount", "-t", "tmpfs", "none", "/mnt"], stderr=subprocess.DEVNULL, check=False).returncode:
+        raise Skipped("this root may make no namespaces")
+    s = Server(listen=("10.0.0.0/8", "0.0.0.0"))
     for statement in dwell("ship", "--schema").stdout.split(";\n")[:-1]:
         s.ask(statement)
     unit("dwell-test-%d.service" % os.getpid())
@@ -145,7 +152,7 @@ def packages_on_two_hosts():
         h.parts["ship"].wait()
         wait_for(h.flushed, "the last daemon of " + h.name)
         subprocess.run(h.enter("dwell", "ctl", "--db", "/var/lib/dwell", "quit"), check=False)
-        check(h.parts["dwelld"].wait(120) == 0, pathlib.Path(h.dir + ".log").read_text()[-400:])
+        check(h.parts["dwelld"].wait(120) == 0, pathlib.Path(h.name + ".log").read_text()[-400:])
         h.sh("setpriv", "--reuid", "nobody", "--regid", "dwell", "--clear-groups", "sh", "-c",
              "grep -v every /etc/dwell/ship.conf >/tmp/once; dwell ship --config /tmp/once --db /var/lib/dwell --state /var/lib/dwell-ship/state --again")
         here = h.prof("--by", "comm,image")
