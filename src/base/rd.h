@@ -4,9 +4,11 @@
 #ifndef BASE_RD_H
 #define BASE_RD_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct rd {
 	const uint8_t *start; /* where the cursor began, for rd_off */
@@ -64,17 +66,21 @@ static inline uint16_t rd_le16(struct rd *r)
 static inline uint32_t rd_le32(struct rd *r)
 {
 	const uint8_t *p = rd_bytes(r, 4);
+	uint32_t v = 0;
 
-	return p ? (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-			       (uint32_t)p[3] << 24
-		 : 0;
+	if (p)
+		memcpy(&v, p, sizeof(v));
+	return le32toh(v);
 }
 
 static inline uint64_t rd_le64(struct rd *r)
 {
-	uint64_t lo = rd_le32(r), hi = rd_le32(r);
+	const uint8_t *p = rd_bytes(r, 8);
+	uint64_t v = 0;
 
-	return lo | hi << 32;
+	if (p)
+		memcpy(&v, p, sizeof(v));
+	return le64toh(v);
 }
 
 /* LEB128, at most ten bytes; an eleventh, or bits above 64, is bad. */

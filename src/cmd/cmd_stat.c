@@ -22,6 +22,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/record_target.h"
+#include "events/group.h"
 #include "events/parse.h"
 #include "events/ratio.h"
 #include "machine/cpu_id.h"
@@ -79,20 +80,36 @@ static bool is_of_kernel(const struct event_spec *spec)
 		config == PERF_COUNT_SW_CPU_MIGRATIONS || config == PERF_COUNT_SW_CGROUP_SWITCHES);
 }
 
-/* Opens row E on T.  An event that this machine or this user lacks stays without counts, and says
- * why; all else is an error. */
-static int open_row(const struct target *t, struct stat_event *e, const cpu_list *cpus,
-		    struct err *err)
+/* Opens E on T, beside LEADER's when it is in a group. */
+static int open_event(const struct target *t, struct stat_event *e, const struct stat_event *leader,
+		      const cpu_list *cpus, struct err *err)
 {
 	const bool tasks = t->kind == TARGET_PIDS || t->kind == TARGET_COMMAND;
-	int rc = target_open(t, e->spec, 0, tasks ? SPREAD_TASKS : SPREAD_CPUS, cpus, &e->opened,
-			     err);
+	const enum target_spread spread = tasks ? SPREAD_TASKS : SPREAD_CPUS;
 
+	return leader == e ? target_open(t, e->spec, 0, spread, cpus, &e->opened, err)
+			   : target_open_member(t, e->spec, spread, cpus, &leader->opened,
+						&e->opened, err);
+}
+
+/* Opens row E on T, behind LEADER.  An event that this machine or this user lacks stays without
+ * counts, and says why; all else is an error. */
+static int open_row(const struct target *t, struct stat_event *e, const struct stat_event *leader,
+		    const cpu_list *cpus, struct err *err)
+{
+	const bool tasks = t->kind == TARGET_PIDS || t->kind == TARGET_COMMAND;
+	int rc;
+
+	if (leader->why_not) {
+		e->why_not = leader->why_not;
+		return 0;
+	}
+	rc = open_event(t, e, leader, cpus, err);
 	if ((rc == -EACCES || rc == -EPERM) && tasks && !e->spec->attr.exclude_kernel &&
 	    !e->spec->attr.exclude_user && !is_of_kernel(e->spec)) {
 		opened_close(&e->opened);
 		event_spec_user_only(e->spec);
-		rc = target_open(t, e->spec, 0, SPREAD_TASKS, cpus, &e->opened, err);
+		rc = open_event(t, e, leader, cpus, err);
 	}
 	if (rc == -ENOENT || rc == -EOPNOTSUPP || rc == -ENODEV || rc == -EINVAL)
 		e->why_not = "not on this machine";
@@ -111,13 +128,19 @@ static int open_rows(struct stat *s, const struct target *t, struct err *err)
 	int rc = 0;
 
 	cpus_online(&cpus);
-	vec_each (e, &s->rows) {
-		if (!e->why_not)
-			rc = open_row(t, e, &cpus, err);
-		if (rc < 0)
-			return rc;
-		any |= !e->why_not;
-	}
+	for (unsigned members = 0; members < 2; members++) /* behind all leaders */
+		vec_each (e, &s->rows) {
+			struct stat_event *leader =
+				&s->rows.v[event_group_leader(&s->specs, (size_t)(e - s->rows.v))];
+
+			if ((leader != e) != members)
+				continue;
+			if (!e->why_not)
+				rc = open_row(t, e, leader, &cpus, err);
+			if (rc < 0)
+				return rc;
+			any |= !e->why_not;
+		}
 	if (!any)
 		return err_set(
 			err, -EOPNOTSUPP,
@@ -159,8 +182,17 @@ static void take_counts(struct stat *s)
 		runs_add(&e->runs, value);
 		e->enabled += enabled;
 		e->running += running;
-		opened_close(&e->opened);
 	}
+	vec_each (e, &s->rows) /* a group's members count while its leader is open */
+		opened_close(&e->opened);
+}
+
+/* Counters never had room for these, as for a group that is larger than they are. */
+static void note_uncounted(struct stat *s)
+{
+	vec_each (e, &s->rows)
+		if (e->enabled && !e->running)
+			e->why_not = "not counted";
 }
 
 /* --- running --- */
@@ -235,6 +267,7 @@ static int run_all(struct cmd *c, struct stat *s)
 		rc = run_once(c, s);
 	sigaction(SIGINT, &dfl, NULL);
 	sigaction(SIGTERM, &dfl, NULL);
+	note_uncounted(s);
 	return rc;
 }
 
@@ -463,6 +496,8 @@ static int parse_events(struct stat *s, struct err *err)
 
 	env.probe = NULL; /* what cannot be sampled may be counted */
 	rc = event_list_parse(&env, s->events ? s->events : DEFAULT_EVENTS, &s->specs, err);
+	if (rc >= 0)
+		rc = event_groups_settle(&s->specs, err);
 	if (rc < 0)
 		return rc;
 	vec_each (spec, &s->specs) {

@@ -64,8 +64,14 @@ static int plan_add_events(struct record_plan *p, const char *list, uint32_t slo
 {
 	int rc = event_list_parse(&event_env_host, list, &p->specs, err);
 
-	while (rc >= 0 && p->slot.n < p->specs.n)
+	while (rc >= 0 && p->slot.n < p->specs.n) {
+		if (p->specs.v[p->slot.n].group)
+			rc = err_set(err, -EINVAL,
+				     "%s: samples are taken of each event alone; `dwell stat` "
+				     "counts groups",
+				     p->specs.v[p->slot.n].name);
 		vec_push(&p->slot, slot);
+	}
 	return rc;
 }
 

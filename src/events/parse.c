@@ -91,14 +91,35 @@ static int parse_finish(struct event_spec *spec, const char *canonical, const ch
 	return modifiers ? apply_modifiers(spec, modifiers, err) : 0;
 }
 
+/* The modifiers at the end of NAME, or its end. */
+static char *modifiers_of(char *name)
+{
+	char *end = name + strlen(name), *letters = end;
+
+	while (letters > name && !strchr(":/", letters[-1]))
+		letters--;
+	return letters > name && is_modifiers(letters) ? letters : end;
+}
+
+/* Applies LETTERS, which are a whole group's, to SPEC beside its own. */
+static int add_modifiers(struct event_spec *spec, const char *letters, struct err *err)
+{
+	char *own = modifiers_of(spec->name);
+	const char *between = *own || str_ends(spec->name, "/") ? "" : ":";
+	_mem_ char *all = xasprintf("%s%s", own, letters);
+	char *name = xasprintf("%s%s%s", spec->name, between, letters);
+
+	free(spec->name);
+	spec->name = name;
+	return apply_modifiers(spec, all, err);
+}
+
 void event_spec_user_only(struct event_spec *spec)
 {
-	char *letters = spec->name + strlen(spec->name), *kept, *name;
+	char *letters = modifiers_of(spec->name), *kept, *name;
 	const char *between = str_ends(spec->name, "/") ? "" : ":";
 
-	while (letters > spec->name && !strchr(":/", letters[-1]))
-		letters--;
-	if (letters > spec->name && is_modifiers(letters)) {
+	if (*letters) {
 		between = "";
 		for (kept = letters; *letters; letters++)
 			if (!strchr("ukh", *letters))
@@ -345,12 +366,13 @@ int event_parse(const struct event_env *env, const char *text, struct event_spec
 	return 0;
 }
 
-/* The end of the event that starts at P: the next '+' or ',' outside slashes. */
-static const char *event_end(const char *p)
+/* The end of the event that starts at P: the next '+' or ',' outside slashes; in a GROUP also '}'.
+ */
+static const char *event_end(const char *p, bool group)
 {
 	bool in_terms = false;
 
-	for (; *p && (in_terms || (*p != '+' && *p != ',')); p++)
+	for (; *p && (in_terms || (*p != '+' && *p != ',' && !(group && *p == '}'))); p++)
 		in_terms ^= *p == '/';
 	return p;
 }
@@ -372,23 +394,81 @@ static bool has_spec(const struct event_specs *specs, const char *name)
 	return false;
 }
 
+/* Parses ONE, a single event or "pm", into SPECS, as a part of GROUP (0: none). */
+static int list_add(const struct event_env *env, const char *one, unsigned group,
+		    struct event_specs *specs, struct err *err)
+{
+	struct event_spec spec;
+	int rc;
+
+	if (event_pm_is(one))
+		return group ? err_set(err, -EINVAL, "samples alone have it, and no group")
+			     : event_pm_parse(env, one, specs, err);
+	rc = event_parse(env, one, &spec, err);
+	if (rc < 0)
+		return rc;
+	if (has_spec(specs, spec.name)) {
+		event_spec_release(&spec);
+		return err_set(err, -EINVAL, "named twice");
+	}
+	spec.group = group;
+	event_split(env, &spec, specs);
+	return 0;
+}
+
+/* Applies what stands behind the group's "}" at P to its events, those of SPECS from number FIRST
+ * on.  *RET is where the next item is, or the end. */
+static int end_group(struct event_specs *specs, size_t first, const char *p, const char **ret,
+		     struct err *err)
+{
+	const char *end = event_end(p + 1, false);
+	_mem_ char *letters = xstrndup(p + 1, (size_t)(end - p - 1));
+	int rc = 0;
+
+	if (*letters && *letters != ':')
+		return err_set(err, -EINVAL, "behind \"}\" belongs a \",\", or modifiers");
+	for (size_t i = first; *letters && i < specs->n && rc >= 0; i++)
+		rc = add_modifiers(&specs->v[i], letters + 1, err);
+	*ret = end;
+	return rc;
+}
+
+/* The number that the next group of SPECS has. */
+static unsigned next_group(const struct event_specs *specs)
+{
+	unsigned n = 0;
+
+	vec_each (s, specs)
+		n = s->group > n ? s->group : n;
+	return n + 1;
+}
+
 int event_list_parse(const struct event_env *env, const char *text, struct event_specs *specs,
 		     struct err *err)
 {
-	size_t n_before = specs->n;
+	const size_t n_before = specs->n;
+	size_t first = n_before; /* of the group */
 	const char *p = text;
+	unsigned group = 0;
 
 	for (;;) {
-		const char *end = event_end(p);
-		_mem_ char *one = xstrndup(p, (size_t)(end - p));
-		bool is_pm = event_pm_is(one);
-		struct event_spec spec;
-		int rc = is_pm ? event_pm_parse(env, one, specs, err)
-			       : event_parse(env, one, &spec, err);
+		const char *end;
+		_mem_ char *one = NULL;
+		int rc;
 
-		if (rc >= 0 && !is_pm && has_spec(specs, spec.name)) {
-			rc = err_set(err, -EINVAL, "named twice");
-			event_spec_release(&spec);
+		if (*p == '{' && !group) {
+			group = next_group(specs);
+			first = specs->n;
+			p++;
+		}
+		end = event_end(p, group);
+		one = xstrndup(p, (size_t)(end - p));
+		rc = list_add(env, one, group, specs, err);
+		if (rc >= 0 && *end == '}') {
+			group = 0;
+			rc = end_group(specs, first, end, &end, err);
+		} else if (rc >= 0 && group && !*end) {
+			rc = err_set(err, -EINVAL, "the \"}\" of its group is missing");
 		}
 		if (rc < 0) {
 			while (specs->n > n_before)
@@ -398,8 +478,6 @@ int event_list_parse(const struct event_env *env, const char *text, struct event
 			return err_prefix(err, rc, "event \"%s\" (character %zu of \"%s\")", one,
 					  (size_t)(p - text) + 1, text);
 		}
-		if (!is_pm)
-			event_split(env, &spec, specs);
 		if (!*end)
 			return 0;
 		p = end + 1;

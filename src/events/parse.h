@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What people write behind -e.
  *
- *     list      = event { ("+" | ",") event }
+ *     list      = item { ("+" | ",") item }
+ *     item      = event | "{" event { ("+" | ",") event } "}" [":" modifiers]
  *     event     = name [":" modifiers] [":" period]
  *               | pmu "/" terms "/" [[":"] modifiers] [":" period]
  *     name      = a software, hardware or cache event of the kernel | "r" hex digits
@@ -11,7 +12,8 @@
  *                 G H (guest, host only)
  *     period    = decimal
  *
- * Separators inside "/.../" belong to the terms. */
+ * Separators inside "/.../" belong to the terms.  What is in braces is a group (group.h), and the
+ * modifiers behind it are of each of its events. */
 #ifndef EVENTS_PARSE_H
 #define EVENTS_PARSE_H
 

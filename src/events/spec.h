@@ -49,6 +49,8 @@ struct event_spec {
 
 	uint64_t period;  /* given with the event; 0: not given */
 	uint64_t freq_hz; /* given with the event (freq= term), later the one in use; 0: none */
+
+	unsigned group; /* those of one number are counted together (group.h); 0: alone */
 };
 
 struct event_specs {

@@ -147,14 +147,15 @@ static unsigned n_events(unsigned f)
 	return n;
 }
 
-/* "AuthenticAMD-26-2-1": the family is decimal (machine/cpu_id.h). */
+/* "AuthenticAMD,26,2,1", of another source "AuthenticAMD-26-2-1": the family is decimal
+ * (machine/cpu_id.h). */
 static unsigned width_of(unsigned formula, const char *cpu)
 {
 	unsigned family = 0;
 
 	if (formula != AMD)
 		return formula == COUNTERS ? 4 : 1;
-	return sscanf(cpu, "AuthenticAMD-%u", &family) == 1 && family >= 0x1a ? 8 : 6;
+	return sscanf(cpu, "AuthenticAMD%*1[,-]%u", &family) == 1 && family >= 0x1a ? 8 : 6;
 }
 
 static void say_missing(unsigned f, const struct topdown_events *t, size_t n, struct str *why)

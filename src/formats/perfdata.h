@@ -247,6 +247,10 @@ struct perfdata_sample {
 
 struct perfdata_branch perfdata_branch(const struct perfdata_sample *s, uint32_t i);
 
+/* Reads branches FIRST and behind it of S into RET, at most MOST.  Returns how many there were. */
+uint32_t perfdata_branches(const struct perfdata_sample *s, uint32_t first, uint32_t most,
+			   struct perfdata_branch *ret);
+
 struct perfdata_mmap {
 	uint32_t pid, tid;
 	uint64_t addr, n_bytes, off;

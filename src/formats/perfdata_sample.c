@@ -6,12 +6,17 @@
 
 #include <errno.h>
 
+/* The word at P. */
+static uint64_t word_of(const uint8_t *p, bool big_endian)
+{
+	struct rd r = rd_init(p, 8);
+
+	return rd_64(&r, big_endian);
+}
+
 uint64_t perfdata_word(const struct perfdata_words *w, uint32_t i)
 {
-	struct rd r = rd_init(w->p, (size_t)w->n * 8);
-
-	rd_bytes(&r, (size_t)i * 8);
-	return rd_64(&r, w->big_endian);
+	return i < w->n ? word_of(w->p + (size_t)i * 8, w->big_endian) : 0;
 }
 
 /* Words of each counter of FORMAT. */
@@ -82,16 +87,29 @@ static uint64_t turn_branch_flags(uint64_t v)
 	return ret;
 }
 
+uint32_t perfdata_branches(const struct perfdata_sample *s, uint32_t first, uint32_t most,
+			   struct perfdata_branch *ret)
+{
+	const uint32_t all = s->branches.n / 3;
+	const uint32_t n = first >= all ? 0 : most < all - first ? most : all - first;
+	const bool be = s->branches.big_endian;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const uint8_t *p = s->branches.p + ((size_t)first + i) * 24;
+
+		ret[i] = (struct perfdata_branch){word_of(p, be), word_of(p + 8, be),
+						  word_of(p + 16, be)};
+		if (be)
+			ret[i].flags = turn_branch_flags(ret[i].flags);
+	}
+	return n;
+}
+
 struct perfdata_branch perfdata_branch(const struct perfdata_sample *s, uint32_t i)
 {
-	struct perfdata_branch b = {
-		.from = perfdata_word(&s->branches, i * 3),
-		.to = perfdata_word(&s->branches, i * 3 + 1),
-		.flags = perfdata_word(&s->branches, i * 3 + 2),
-	};
+	struct perfdata_branch b = {0};
 
-	if (s->branches.big_endian)
-		b.flags = turn_branch_flags(b.flags);
+	perfdata_branches(s, i, 1, &b);
 	return b;
 }
 

@@ -96,15 +96,26 @@ struct opening {
 	uint32_t event;
 	opened_list *list;
 	const cpu_list *cpus;
+	const opened_list *leader; /* NULL: it is in no group, or leads one */
 	enum target_spread spread;
 	unsigned long flags;
 	int rc; /* of the last failure */
 	unsigned n_open;
 };
 
+/* The descriptor of O's leader on PID and CPU, or -ESRCH: a thread may be younger than that. */
+static int leader_fd(const struct opening *o, pid_t pid, int cpu)
+{
+	vec_each (l, o->leader)
+		if (l->task == pid && l->cpu == cpu)
+			return l->fd;
+	return -ESRCH;
+}
+
 static void open_one(struct opening *o, pid_t pid, int cpu)
 {
-	int fd = event_open(&o->spec, pid, cpu, -1, o->flags);
+	const int group = o->leader ? leader_fd(o, pid, cpu) : -1;
+	int fd = o->leader && group < 0 ? group : event_open(&o->spec, pid, cpu, group, o->flags);
 	uint64_t id = 0;
 
 	if (fd < 0) {
@@ -112,7 +123,8 @@ static void open_one(struct opening *o, pid_t pid, int cpu)
 		return;
 	}
 	ioctl(fd, PERF_EVENT_IOC_ID, &id);
-	vec_push(o->list, (struct opened){.fd = fd, .cpu = cpu, .event = o->event, .id = id});
+	vec_push(o->list,
+		 (struct opened){.fd = fd, .cpu = cpu, .task = pid, .event = o->event, .id = id});
 	o->n_open++;
 }
 
@@ -132,6 +144,34 @@ static void open_thread(void *ctx, uint32_t tid)
 		open_cpus(o, (pid_t)tid);
 }
 
+/* Opens O on its target. */
+static int open_all(struct opening *o, struct err *err)
+{
+	const struct target *t = o->target;
+	const bool tasks = o->spread != SPREAD_CPUS;
+
+	o->spec.attr.disabled = !o->leader;
+	o->spec.attr.inherit = tasks;
+	o->spec.attr.enable_on_exec = tasks && t->kind == TARGET_COMMAND && !o->leader;
+	o->spec.attr.read_format = OPENED_READ_FORMAT;
+	if (!tasks && t->kind == TARGET_CGROUP) {
+		o->flags |= PERF_FLAG_PID_CGROUP;
+		open_cpus(o, t->cgroup_fd);
+	} else if (!tasks) {
+		open_cpus(o, -1);
+	} else {
+		vec_each (pid, &t->pids) {
+			unsigned before = o->n_open;
+
+			if (procfs_each_tid(*pid, open_thread, o) < 0)
+				o->rc = -ESRCH;
+			if (o->n_open == before)
+				return explain(t, &o->spec, o->rc < 0 ? o->rc : -ESRCH, *pid, err);
+		}
+	}
+	return o->n_open ? 0 : explain(t, &o->spec, o->rc < 0 ? o->rc : -ENODEV, 0, err);
+}
+
 int target_open(const struct target *t, const struct event_spec *spec, uint32_t event,
 		enum target_spread spread, const cpu_list *cpus, opened_list *list, struct err *err)
 {
@@ -142,28 +182,23 @@ int target_open(const struct target *t, const struct event_spec *spec, uint32_t 
 			    .cpus = cpus,
 			    .spread = spread,
 			    .flags = PERF_FLAG_FD_CLOEXEC};
-	bool tasks = spread != SPREAD_CPUS;
 
-	o.spec.attr.disabled = 1;
-	o.spec.attr.inherit = tasks;
-	o.spec.attr.enable_on_exec = tasks && t->kind == TARGET_COMMAND;
-	o.spec.attr.read_format = OPENED_READ_FORMAT;
-	if (!tasks && t->kind == TARGET_CGROUP) {
-		o.flags |= PERF_FLAG_PID_CGROUP;
-		open_cpus(&o, t->cgroup_fd);
-	} else if (!tasks) {
-		open_cpus(&o, -1);
-	} else {
-		vec_each (pid, &t->pids) {
-			unsigned before = o.n_open;
+	return open_all(&o, err);
+}
 
-			if (procfs_each_tid(*pid, open_thread, &o) < 0)
-				o.rc = -ESRCH;
-			if (o.n_open == before)
-				return explain(t, spec, o.rc < 0 ? o.rc : -ESRCH, *pid, err);
-		}
-	}
-	return o.n_open ? 0 : explain(t, spec, o.rc < 0 ? o.rc : -ENODEV, 0, err);
+int target_open_member(const struct target *t, const struct event_spec *spec,
+		       enum target_spread spread, const cpu_list *cpus, const opened_list *leader,
+		       opened_list *list, struct err *err)
+{
+	struct opening o = {.target = t,
+			    .spec = *spec,
+			    .list = list,
+			    .cpus = cpus,
+			    .leader = leader,
+			    .spread = spread,
+			    .flags = PERF_FLAG_FD_CLOEXEC};
+
+	return open_all(&o, err);
 }
 
 bool opened_read(const struct opened *o, struct opened_count *ret)

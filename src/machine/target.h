@@ -26,6 +26,7 @@ struct target {
 struct opened {
 	int fd;
 	int cpu;	/* -1: wherever the task runs */
+	pid_t task;	/* whose it is; -1: everybody's there */
 	uint32_t event; /* number of the event it belongs to */
 	uint64_t id;	/* PERF_EVENT_IOC_ID */
 	/* For periods that are drawn (collect/schedule.c): the one there is; whether it is the
@@ -55,6 +56,12 @@ uint32_t cpus_possible(void);
 int target_open(const struct target *t, const struct event_spec *spec, uint32_t event,
 		enum target_spread spread, const cpu_list *cpus, opened_list *list,
 		struct err *err);
+
+/* Opens SPEC beside LEADER, what target_open opened of another event on the same TARGET, so that the
+ * kernel counts both at the same time or neither.  It is enabled and disabled with its leader. */
+int target_open_member(const struct target *t, const struct event_spec *spec,
+		       enum target_spread spread, const cpu_list *cpus, const opened_list *leader,
+		       opened_list *list, struct err *err);
 
 /* An event's own count so far, children included. */
 struct opened_count {

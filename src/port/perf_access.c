@@ -22,6 +22,9 @@
 
 #define PAGE_BITS 12
 
+/* So many accesses are not looked for among those before, where equal ones need not be one. */
+#define MOST_LOOSE ((size_t)2 << 20)
+
 static struct place memory_place(struct perf_world *w, const char *what, uint64_t avma)
 {
 	struct image im = {.kind = IMAGE_ANON, .path = what};
@@ -163,27 +166,52 @@ void perf_accesses_flush(struct perf_world *w)
 	w->n_pending = 0;
 }
 
+/* The number of F's vector.  There are few. */
+static vector_id vector_of(struct perf_world *w, const struct sample_facts *f)
+{
+	const struct vector v = {.known = f->known, .value = f->value};
+	struct perf_vector_slot *s =
+		&w->vectors[hash_u64(v.value + v.known * 0x9e3779b97f4a7c15ULL) %
+			    PERF_WORLD_N_VECTORS];
+
+	if (!s->used || s->vector.known != v.known || s->vector.value != v.value)
+		*s = (struct perf_vector_slot){v, profile_intern_vector(w->profile, &v), true};
+	return s->id;
+}
+
+/* Appends A with its DATA to the profile, where neither can be found again. */
+static void append_loose(struct profile *p, struct access *a, const struct place *data)
+{
+	a->data = (place_id)p->places.n;
+	vec_push(&p->places, *data);
+	vec_push(&p->accesses, *a);
+}
+
 void perf_access_add(struct perf_world *w, struct access *a, const struct perf_access *k)
 {
 	const struct sample_facts *f = k->facts;
-	struct perf_pending *new = &w->pending[w->n_pending++];
+	struct perf_pending *new;
+	struct place data;
 	bool own;
 
-	new->data = data_place(w, perf_world_thread(w, k->pid, k->tid)->proc, k->addr, &own);
-	new->hash = profile_place_hash(&new->data);
-	index_prefetch(&w->profile->place_ix, new->hash);
+	data = data_place(w, k->proc, k->addr, &own);
 	a->pid = own ? k->pid : 0;
 	a->tid = k->tid;
 	a->node = perfdata_node_of(w->pd, k->phys);
 	a->cpu_node = k->cpu_node;
 	a->count = 1;
 	if (f) {
-		a->vector = profile_intern_vector(
-			w->profile, &(struct vector){.known = f->known, .value = f->value});
+		a->vector = vector_of(w, f);
 		a->latency = latency_of(f);
 		a->latency_of = a->latency ? latency_class(a->latency) : 0;
 	}
-	new->a = *a;
+	if (w->loose_accesses && w->profile->accesses.n < MOST_LOOSE) {
+		append_loose(w->profile, a, &data);
+		return;
+	}
+	new = &w->pending[w->n_pending++];
+	*new = (struct perf_pending){*a, data, profile_place_hash(&data)};
+	index_prefetch(&w->profile->place_ix, new->hash);
 	if (w->n_pending == PERF_WORLD_N_PENDING)
 		perf_accesses_flush(w);
 }

@@ -9,11 +9,13 @@
 struct perf_access {
 	const struct sample_facts *facts; /* settled; NULL: nothing is told */
 	uint32_t pid, tid;
+	uint32_t proc;	     /* number in the world's procs */
 	uint64_t addr, phys; /* of the data; phys 0: not told */
 	uint32_t cpu_node;   /* + 1; 0: not told */
 };
 
-/* Fills A from K and adds it to W's profile; some wait until perf_accesses_flush.  The caller sets
+/* Fills A from K and adds it to W's profile; some wait until perf_accesses_flush.  With
+ * W->loose_accesses most are appended as they come, for readers that add them up anyway.  The caller sets
  * A's owner, event, place and source.  Call it when W is as it was at the time of the sample. */
 void perf_access_add(struct perf_world *w, struct access *a, const struct perf_access *k);
 

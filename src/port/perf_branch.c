@@ -12,13 +12,20 @@
  *              401090 -> 4010a0    not: nothing runs straight from 4010a0 back to 401080
  *     oldest   401050 -> 401088    left out with it
  *
- * Stacks of chosen kinds of jumps (perf record -j call) say nothing of straight runs. */
+ * Stacks of chosen kinds of jumps (perf record -j call) say nothing of straight runs.
+ *
+ * The same few jumps come again and again, millions of them, so they are counted in slots: pairs of
+ * cache lines, found by a hash of the jump and of who makes it.  A third jump of one pair takes the
+ * place of the one that came less often, whose counts go to the profile then; so do all at the
+ * end. */
 #include "port/perf_branch.h"
 
 #include <inttypes.h>
 
-#define N_SLOTS 65536
-#define AHEAD	4 /* jumps whose slots are loaded before their turn */
+#define PAIR_BITS 16
+#define N_PAIRS	  (1u << PAIR_BITS)
+#define MOST_WHOS 65536u
+#define SOME	  32 /* jumps whose slots are loaded at once */
 
 /* A branch does not say whose mode its ends are in: the kernel has the upper half. */
 static place_id end_of(struct perf_world *w, uint32_t proc, uint64_t ip)
@@ -47,36 +54,103 @@ static uint64_t mapped_until(const struct maps *maps, uint64_t start, uint64_t u
 	return end;
 }
 
-/* Whose jumps are looked for. */
-struct slot_key {
-	uint64_t version, kernel_version, hash;
-	owner_id owner;
-	event_id event;
-};
+/* --- slots --- */
 
-/* Where the jump B is kept, or what is there in its place. */
-static struct perf_branch_slot *find_slot(const struct perf_world *w, const struct slot_key *k,
-					  const struct perfdata_branch *b)
+/* Adds what S counted to the profile. */
+static void slot_flush(struct perf_world *w, struct perf_branch_slot *s)
 {
-	return &w->branch_slots[hash_u64(b->from * 0x9e3779b97f4a7c15ULL + b->to + k->hash) %
-				N_SLOTS];
+	struct branch *to = s->branch ? &w->profile->branches.v[s->branch - 1] : NULL;
+
+	if (!to)
+		return;
+	to->count += s->count;
+	to->n_predicted += s->n_predicted;
+	to->n_mispredicted += s->n_mispredicted;
+	to->cycles += s->cycles;
+	to->n_cycles += s->n_cycles;
+	s->count = s->n_predicted = s->n_mispredicted = s->n_cycles = 0;
+	s->cycles = 0;
 }
 
-static struct perf_branch_slot *slot_of(const struct perf_world *w, const struct slot_key *k,
+void perf_branches_flush(struct perf_world *w)
+{
+	for (size_t i = 0; w->branch_slots && i < 2 * (size_t)N_PAIRS; i++)
+		slot_flush(w, &w->branch_slots[i]);
+}
+
+static void slots_make(struct perf_world *w)
+{
+	const size_t n_bytes = 2 * (size_t)N_PAIRS * sizeof(*w->branch_slots);
+
+	_Static_assert(sizeof(*w->branch_slots) == 64, "a slot is a line of the cache");
+	w->branch_slots = aligned_alloc(64, n_bytes);
+	if (!w->branch_slots)
+		alloc_fail();
+	memset(w->branch_slots, 0, n_bytes);
+}
+
+static struct perf_branch_slot *pair_of(const struct perf_world *w, uint32_t who,
 					const struct perfdata_branch *b)
 {
-	struct perf_branch_slot *s = find_slot(w, k, b);
+	const uint64_t h =
+		((b->from * 0x9e3779b97f4a7c15ULL + b->to) ^ who * 0xc4ceb9fe1a85ec53ULL) *
+		0xff51afd7ed558ccdULL;
 
-	if (s->version != k->version || s->kernel_version != k->kernel_version ||
-	    s->owner != k->owner || s->event != k->event || s->from != b->from || s->to != b->to)
-		*s = (struct perf_branch_slot){.version = k->version,
-					       .kernel_version = k->kernel_version,
-					       .owner = k->owner,
-					       .event = k->event,
-					       .from = b->from,
-					       .to = b->to};
+	return &w->branch_slots[2 * (h >> (64 - PAIR_BITS))];
+}
+
+static bool slot_is_of(const struct perf_branch_slot *s, uint32_t who,
+		       const struct perfdata_branch *b)
+{
+	return s->from == b->from && s->to == b->to && s->who == who;
+}
+
+static struct perf_branch_slot *slot_of(struct perf_world *w, struct perf_branch_slot *pair,
+					uint32_t who, const struct perfdata_branch *b)
+{
+	struct perf_branch_slot *s = pair;
+
+	if (slot_is_of(s, who, b) || slot_is_of(++s, who, b))
+		return s;
+	s = pair[1].count < pair[0].count ? &pair[1] : &pair[0];
+	slot_flush(w, s);
+	*s = (struct perf_branch_slot){.from = b->from, .to = b->to, .who = who};
 	return s;
 }
+
+static bool same_who(const void *owner, uint32_t i, const void *key)
+{
+	const struct perf_branch_who *a = &((const struct perf_world *)owner)->branch_whos.v[i],
+				     *b = key;
+
+	return a->version == b->version && a->kernel_version == b->kernel_version &&
+	       a->owner == b->owner && a->event == b->event;
+}
+
+/* The number of K, + 1. */
+static uint32_t who_of(struct perf_world *w, const struct perf_branch_who *k)
+{
+	const uint64_t h = hash_pair(k->version ^ k->kernel_version << 32,
+				     (uint64_t)k->owner << 32 | k->event);
+
+	if (w->branch_whos.n && same_who(w, w->branch_who, k))
+		return w->branch_who + 1;
+	w->branch_who = index_find(&w->branch_who_ix, h, same_who, w, k);
+	if (w->branch_who != INDEX_NONE)
+		return w->branch_who + 1;
+	if (w->branch_whos.n == MOST_WHOS) { /* mappings that change all the time */
+		perf_branches_flush(w);
+		memset(w->branch_slots, 0, 2 * (size_t)N_PAIRS * sizeof(*w->branch_slots));
+		index_clear(&w->branch_who_ix);
+		w->branch_whos.n = 0;
+	}
+	w->branch_who = (uint32_t)w->branch_whos.n;
+	vec_push(&w->branch_whos, *k);
+	index_add(&w->branch_who_ix, h, w->branch_who);
+	return w->branch_who + 1;
+}
+
+/* --- counting --- */
 
 /* What is wrong with the jump of S, or with the straight run from it to BY, the start of the jump
  * after it (0: there is none). */
@@ -99,63 +173,70 @@ static enum perf_odd_branch odd_branch(const struct maps *maps, struct perf_bran
 	return by >= s->to_end || is_kernel(by) != is_kernel(s->to) ? PERF_ODD_HOLE : PERF_ODD_NONE;
 }
 
-/* Counts the jump B, which is S's. */
-static void count_branch(struct perf_world *w, uint32_t proc, struct perf_branch_slot *s,
-			 const struct perfdata_branch *b)
+/* Finds the profile's branch of S, which is K's. */
+static void find_branch(struct perf_world *w, uint32_t proc, const struct perf_branch_who *k,
+			struct perf_branch_slot *s)
 {
-	struct branch k = {.owner = s->owner, .event = s->event, .count = 1}, *to;
-
-	k.n_mispredicted = b->flags & 1;
-	k.n_predicted = !k.n_mispredicted && b->flags & 2;
-	k.cycles = b->flags >> 4 & 0xffff;
-	k.n_cycles = k.cycles != 0;
-	if (!s->branch) {
-		k.from = end_of(w, proc, b->from);
-		k.to = end_of(w, proc, b->to);
-		s->branch = profile_add_branch(w->profile, &k) + 1;
-		return;
-	}
-	to = &w->profile->branches.v[s->branch - 1];
-	to->count++;
-	to->n_predicted += k.n_predicted;
-	to->n_mispredicted += k.n_mispredicted;
-	to->cycles += k.cycles;
-	to->n_cycles += k.n_cycles;
+	s->branch =
+		profile_add_branch(w->profile, &(struct branch){.owner = k->owner,
+								.event = k->event,
+								.from = end_of(w, proc, s->from),
+								.to = end_of(w, proc, s->to)}) +
+		1;
 }
 
-/* The jumps of R's stack; K's owner and event are set, ALL: no kind of jump is left out. */
-static void count_stack(struct perf_world *w, uint32_t proc, const struct perfdata_record *r,
-			struct slot_key *k, bool all)
+static void count_branch(struct perf_branch_slot *s, uint64_t flags)
 {
-	const uint32_t n = r->sample.branches.n / 3;
+	const uint32_t cycles = flags >> 4 & 0xffff;
+
+	s->count++;
+	s->n_mispredicted += flags & 1;
+	s->n_predicted += (flags & 3) == 2;
+	s->cycles += cycles;
+	s->n_cycles += cycles != 0;
+}
+
+/* The jumps of R's stack, which K makes; ALL: no kind of jump is left out. */
+static void count_stack(struct perf_world *w, uint32_t proc, const struct perfdata_record *r,
+			const struct perf_branch_who *k, bool all)
+{
+	const struct maps *maps = w->procs.v[proc].maps;
+	const uint32_t n = r->sample.branches.n / 3, who = who_of(w, k);
+	struct perfdata_branch v[SOME];
+	struct perf_branch_slot *pairs[SOME];
 	uint64_t by = 0; /* the start of the jump after this one */
 
-	k->version = w->procs.v[proc].version;
-	k->kernel_version = w->kernel_version;
-	k->hash = k->version << 24 ^ k->kernel_version << 48 ^ (uint64_t)k->owner << 4 ^ k->event;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct perfdata_branch b = perfdata_branch(&r->sample, i);
+		const struct perfdata_branch *b = &v[i % SOME];
 		struct perf_branch_slot *s;
 		enum perf_odd_branch odd;
 
-		if (i + AHEAD < n) {
-			const struct perfdata_branch later = perfdata_branch(&r->sample, i + AHEAD);
+		if (i % SOME == 0) {
+			const uint32_t some = perfdata_branches(&r->sample, i, SOME, v);
 
-			__builtin_prefetch(find_slot(w, k, &later));
+			for (uint32_t m = 0; m < some; m++) {
+				pairs[m] = pair_of(w, who, &v[m]);
+				__builtin_prefetch(pairs[m]);
+				__builtin_prefetch(pairs[m] + 1);
+			}
 		}
-		if (!b.from && !b.to) {
+		if (!b->from && !b->to) {
 			by = 0;
 			continue;
 		}
-		s = slot_of(w, k, &b);
-		odd = odd_branch(w->procs.v[proc].maps, s, all ? by : 0);
+		s = slot_of(w, pairs[i % SOME], who, b);
+		odd = odd_branch(maps, s, all ? by : 0);
 		if (odd) {
 			w->n_odd_branches[odd]++;
 			w->n_older_branches += n - i;
 			return;
 		}
-		count_branch(w, proc, s, &b);
-		by = b.from;
+		if (!s->branch)
+			find_branch(w, proc, k, s);
+		count_branch(s, b->flags);
+		if (s->count == UINT32_MAX)
+			slot_flush(w, s);
+		by = b->from;
 	}
 }
 
@@ -164,16 +245,17 @@ void perf_branches_add(struct perf_world *w, const struct perfdata_record *r, ev
 	const struct perfdata_attr *a = &w->pd->events.v[r->event].attr;
 	const bool all = a->branch_sample_type & PERFDATA_B_ANY ||
 			 !(a->branch_sample_type & PERFDATA_B_KINDS);
-	struct slot_key k = {.event = event};
+	struct perf_branch_who k = {.event = event, .kernel_version = w->kernel_version};
 	struct perf_thread *t;
 
 	if (a->branch_sample_type & PERFDATA_B_CALL_STACK)
 		return;
 	if (!w->branch_slots)
-		w->branch_slots = xcalloc(N_SLOTS, sizeof(*w->branch_slots));
+		slots_make(w);
 	w->chosen_branches |= !all;
 	t = perf_world_thread(w, r->id.pid, r->id.tid);
 	k.owner = perf_world_owner(w, t, r->sample.cgroup);
+	k.version = w->procs.v[t->proc].version;
 	count_stack(w, t->proc, r, &k, all);
 }
 

@@ -110,14 +110,15 @@ static void note_period(struct perf_in_event *e, uint64_t period)
 
 /* Fills A from what sample R tells of its data, and adds it to the profile if R has an address.
  * FACTS NULL: nothing beyond the address is told. */
-static void add_access(struct perf_in *in, const struct perfdata_record *r, struct access *a,
-		       const struct sample_facts *facts)
+static void add_access(struct perf_in *in, const struct perfdata_record *r, uint32_t proc,
+		       struct access *a, const struct sample_facts *facts)
 {
 	const struct perfdata_sample *s = &r->sample;
 	struct perf_access k = {
 		.facts = facts,
 		.pid = r->id.pid,
 		.tid = r->id.tid,
+		.proc = proc,
 		.addr = s->has & PERFDATA_S_ADDR ? s->addr : 0,
 		.phys = s->has & PERFDATA_S_PHYS_ADDR ? s->phys_addr : 0,
 		.cpu_node = r->id.has & PERFDATA_S_CPU ? perfdata_cpu_node(&in->pd, r->id.cpu) : 0,
@@ -133,6 +134,19 @@ static void add_access(struct perf_in *in, const struct perfdata_record *r, stru
 		perf_access_add(&in->world, a, &k);
 }
 
+/* Who wants accesses alone wants no more of values than how many there are of whom, in the kernel
+ * and in each image: user code is counted at the first place of its image that a sample was at. */
+static place_id place_of_value(struct perf_in *in, place_id place, image_id image, unsigned mode)
+{
+	place_id *first;
+
+	if (!in->opts->accesses_alone || mode != PERFDATA_MODE_USER)
+		return place;
+	first = vec_at(&in->first_places, image);
+	*first = *first ? *first : place + 1;
+	return *first - 1;
+}
+
 static void count_sample(struct perf_in *in, const struct perfdata_record *r, uint32_t event,
 			 uint64_t period)
 {
@@ -144,27 +158,30 @@ static void count_sample(struct perf_in *in, const struct perfdata_record *r, ui
 	owner_id owner = perf_world_owner(&in->world, t, r->sample.cgroup);
 	struct sample_facts facts;
 	bool told = false;
-	place_id place;
+	place_id place, counted_at;
+	image_id image;
 	ctx_id caller;
 
 	perf_world_at(&in->world, proc, r->id.time);
-	place = perf_world_place(&in->world, proc, mode, r->sample.ip, 0);
+	place = perf_world_place_in(&in->world, proc, mode, r->sample.ip, &image);
 	caller = perf_chains_add(&in->chains, r, proc);
 	e->n_samples += count;
 	e->sum += period;
 	note_period(e, period);
 	in->ret->n_samples += count;
-	if (in->profile->images.v[in->profile->places.v[place].image].kind == IMAGE_UNKNOWN)
+	if (in->profile->images.v[image].kind == IMAGE_UNKNOWN)
 		in->ret->n_unknown += count;
+	counted_at = place_of_value(in, place, image, mode);
 	if (e->reads)
-		add_value(in, owner, caller, place, e->id, 0, count, e->takes_ns ? period : 0);
+		add_value(in, owner, caller, counted_at, e->id, 0, count, e->takes_ns ? period : 0);
 	else if (event == r->event && (told = perf_facts_read(&in->facts, r, event, &facts)) &&
 		 !in->opts->accesses_alone)
 		add_facts(in, owner, caller, place, e->id, &facts);
 	else
-		add_value(in, owner, caller, place, e->id, 0, 1, period);
+		add_value(in, owner, caller, counted_at, e->id, 0, 1, period);
 	if (in->opts->accesses && !e->reads && event == r->event)
-		add_access(in, r, &(struct access){.owner = owner, .event = e->id, .place = place},
+		add_access(in, r, proc,
+			   &(struct access){.owner = owner, .event = e->id, .place = place},
 			   told ? &facts : NULL);
 	if (in->opts->trace_bytes && is_thread(r->id.tid) && r->id.time)
 		tracer_add(&in->tracer, r->id.pid, r->id.tid, owner, r->id.time,
@@ -316,6 +333,7 @@ static void count_spe(void *ctx, const struct perf_spe_sample *s)
 				&(struct perf_access){.facts = &s->facts,
 						      .pid = t->pid,
 						      .tid = s->tid,
+						      .proc = proc,
 						      .addr = s->addr,
 						      .phys = s->phys});
 }
@@ -427,6 +445,7 @@ static void perf_in_begin(struct perf_in *in, const struct perf_in_opts *opts, s
 	in->world.jits.wanted = opts->open_cache && !opts->no_files;
 	in->world.jits.symfs = opts->symfs;
 	in->world.label = profile_intern_str(p, opts->label ? opts->label : "");
+	in->world.loose_accesses = opts->accesses_alone;
 	perf_chains_init(&in->chains, &in->world, elf_unwind_load);
 	perf_facts_init(&in->facts, &in->pd, opts->facts);
 	perf_spe_init(&in->spe, &in->pd, &in->world, count_spe, in);
@@ -446,6 +465,7 @@ static void port_perf_in_end(struct perf_in *in)
 	debuginfod_free(in->where.debuginfod);
 	vec_release(&in->events);
 	vec_release(&in->last_counts);
+	vec_release(&in->first_places);
 	free(in->slots);
 }
 
@@ -523,6 +543,7 @@ int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profi
 	perf_spe_end(&in.spe);
 	perf_defer_flush(&in.deferred, &in.pd);
 	perf_accesses_flush(&in.world);
+	perf_branches_flush(&in.world);
 	perf_in_settle_events(&in);
 	find_date(&in);
 	perf_in_add_meta(&in);

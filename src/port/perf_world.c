@@ -494,25 +494,46 @@ static place_id other_place(struct perf_world *w, unsigned mode, uint64_t ip, ui
 		       : profile_unknown_place(w->profile, ip, flags);
 }
 
-place_id perf_world_place(struct perf_world *w, uint32_t proc, unsigned mode, uint64_t ip,
-			  uint32_t flags)
+/* The slot of IP; NULL: its mode has no mappings. */
+static const struct perf_place_slot *find_slot(struct perf_world *w, uint32_t proc, unsigned mode,
+					       uint64_t ip, uint32_t flags)
 {
 	uint64_t version = mode == PERFDATA_MODE_USER	  ? w->procs.v[proc].version
 			   : mode == PERFDATA_MODE_KERNEL ? w->kernel_version
 							  : 0;
 	uint64_t key = ip ^ (uint64_t)flags << 63;
 	struct perf_place_slot *s =
-		&w->places[(key * 0x9e3779b97f4a7c15ULL + version * 0xff51afd7ed558ccdULL) >> 50];
+		&w->places[(key * 0x9e3779b97f4a7c15ULL + version * 0xff51afd7ed558ccdULL) >>
+			   (64 - PERF_WORLD_PLACE_BITS)];
 
 	if (!version)
-		return other_place(w, mode, ip, flags);
+		return NULL;
 	if (s->version == version && s->ip == key)
-		return s->place;
+		return s;
 	s->version = version;
 	s->ip = key;
 	s->place = mode == PERFDATA_MODE_USER ? user_place(w, proc, ip, flags)
 					      : kernel_place(w, ip, flags);
-	return s->place;
+	s->image = w->profile->places.v[s->place].image;
+	return s;
+}
+
+place_id perf_world_place(struct perf_world *w, uint32_t proc, unsigned mode, uint64_t ip,
+			  uint32_t flags)
+{
+	const struct perf_place_slot *s = find_slot(w, proc, mode, ip, flags);
+
+	return s ? s->place : other_place(w, mode, ip, flags);
+}
+
+place_id perf_world_place_in(struct perf_world *w, uint32_t proc, unsigned mode, uint64_t ip,
+			     image_id *ret_image)
+{
+	const struct perf_place_slot *s = find_slot(w, proc, mode, ip, 0);
+	const place_id place = s ? s->place : other_place(w, mode, ip, 0);
+
+	*ret_image = s ? s->image : w->profile->places.v[place].image;
+	return place;
 }
 
 void perf_world_init(struct perf_world *w, struct profile *p, const struct perfdata *pd,
@@ -534,6 +555,8 @@ void perf_world_init(struct perf_world *w, struct profile *p, const struct perfd
 void perf_world_release(struct perf_world *w)
 {
 	free(w->branch_slots);
+	vec_release(&w->branch_whos);
+	index_release(&w->branch_who_ix);
 	vec_each (p, &w->procs)
 		maps_unref(p->maps);
 	vec_release(&w->procs);

@@ -53,9 +53,11 @@ struct perf_file {
 struct perf_place_slot { /* an address that was looked up */
 	uint64_t version, ip;
 	place_id place;
+	image_id image; /* the place's */
 };
 
-#define PERF_WORLD_N_PLACES 16384
+#define PERF_WORLD_PLACE_BITS 16
+#define PERF_WORLD_N_PLACES   (1u << PERF_WORLD_PLACE_BITS)
 
 /* An access to memory whose data's place and sums are not in the profile yet. */
 struct perf_pending {
@@ -66,13 +68,31 @@ struct perf_pending {
 
 #define PERF_WORLD_N_PENDING 32
 
-/* A jump that was looked up; it holds for these versions of the mappings. */
-struct perf_branch_slot {
-	uint64_t version, kernel_version, from, to;
-	uint64_t to_end; /* so far what is mapped at TO goes on */
+/* A vector of facts that was looked up. */
+struct perf_vector_slot {
+	struct vector vector;
+	vector_id id;
+	bool used;
+};
+
+#define PERF_WORLD_N_VECTORS 64
+
+/* Whose jumps are counted, in these versions of the mappings. */
+struct perf_branch_who {
+	uint64_t version, kernel_version;
 	owner_id owner;
 	event_id event;
+};
+
+/* A jump that was looked up, and what of it is not in the profile yet.  It is a line of the CPU's
+ * cache, aligned. */
+struct perf_branch_slot {
+	uint64_t from, to;
+	uint64_t to_end; /* so far what is mapped at TO goes on */
+	uint32_t who;	 /* number in branch_whos + 1; 0: the slot is free */
 	uint32_t branch; /* number in the profile + 1; 0: not counted yet */
+	uint32_t count, n_predicted, n_mispredicted, n_cycles;
+	uint64_t cycles, unused;
 };
 
 /* Why a branch of a branch stack cannot be. */
@@ -115,9 +135,14 @@ struct perf_world {
 	struct perf_place_slot *places;
 	struct perf_pending pending[PERF_WORLD_N_PENDING]; /* perf_access.h */
 	unsigned n_pending;
+	bool loose_accesses; /* equal ones need not be one */
+	struct perf_vector_slot vectors[PERF_WORLD_N_VECTORS];
 	/* Branch stacks (perf_branch.h): what was wrong, and the branches behind it. */
 	uint64_t n_odd_branches[PERF_N_ODD_BRANCHES], n_older_branches;
 	struct perf_branch_slot *branch_slots; /* NULL: no branch was seen */
+	VEC(struct perf_branch_who) branch_whos;
+	struct index branch_who_ix;
+	uint32_t branch_who; /* number of the one last asked for */
 	bool chosen_branches;		       /* stacks have some kinds of jumps only */
 	uint64_t n_unknown; /* addresses nobody could attribute, once each time */
 };
@@ -147,6 +172,10 @@ void perf_world_at(struct perf_world *w, uint32_t proc, uint64_t time);
 /* The place of address IP, in mode PERFDATA_MODE_*, of process number PROC. */
 place_id perf_world_place(struct perf_world *w, uint32_t proc, unsigned mode, uint64_t ip,
 			  uint32_t flags);
+
+/* The same, without flags; *RET_IMAGE is the image that the place lies in. */
+place_id perf_world_place_in(struct perf_world *w, uint32_t proc, unsigned mode, uint64_t ip,
+			     image_id *ret_image);
 
 /* What M, a process's mapping, is of, as a number in W's images. */
 uint32_t perf_world_code(struct perf_world *w, const struct mapping *m);

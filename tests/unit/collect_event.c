@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "events/group.h"
 #include "events/list.h"
 #include "events/parse.h"
 #include "events/rate.h"
@@ -30,6 +31,9 @@ static const struct {
 	{PMUS "cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3"},
 	{PMUS "cpu/events/mem-loads.unit", "loads"},
 	{PMUS "cpu/events/needy", "event=0x1,umask=?"},
+	{PMUS "cpu/events/slots", "event=0x00,umask=0x4"},
+	{PMUS "cpu/events/topdown-retiring", "event=0x00,umask=0x80"},
+	{PMUS "cpu/events/topdown-be-bound", "event=0x00,umask=0x83"},
 	{PMUS "ibs_op/type", "9"},
 	{PMUS "ibs_op/format/cnt_ctl", "config:19"},
 	{PMUS "cpu_atom/type", "10"},
@@ -394,6 +398,77 @@ TEST(lists_keep_order_and_what_was_there)
 	event_specs_release(&specs);
 }
 
+/* Whether the list TEXT, settled, is of these groups: for each event the number of its leader. */
+static bool has_leaders(const char *text, const char *leaders)
+{
+	struct event_specs specs = {0};
+	struct err err = {""};
+	bool same = event_list_parse(&env, text, &specs, &err) == 0 &&
+		    event_groups_settle(&specs, &err) == 0 && specs.n == strlen(leaders);
+
+	for (size_t i = 0; same && i < specs.n; i++)
+		same = event_group_leader(&specs, i) == (size_t)(leaders[i] - '0');
+	if (!same)
+		printf("# %s: %s\n", text, err.msg);
+	event_specs_release(&specs);
+	return same;
+}
+
+TEST(groups_are_counted_together)
+{
+	struct event_specs specs = {0};
+	struct err err = {""};
+
+	REQUIRE(set_up());
+	EXPECT(has_leaders("cycles,instructions", "01"));
+	EXPECT(has_leaders("cs,{cycles,instructions},{faults+cpu/event=1,umask=2/},migrations",
+			   "011335"));
+	/* Intel's metrics follow their slots, which lead wherever they stand. */
+	EXPECT(has_leaders("topdown-retiring,slots,cycles,topdown-be-bound", "1121"));
+	EXPECT(has_leaders("{topdown-retiring,slots},cycles", "112"));
+	EXPECT(has_leaders("slots:u,topdown-retiring:u,slots,topdown-be-bound", "0022"));
+	EXPECT_EQ(event_list_parse(&env, "{cycles:p,instructions}:u", &specs, &err), 0);
+	REQUIRE(specs.n == 2);
+	EXPECT_STR(specs.v[0].name, "cycles:pu");
+	EXPECT_EQ(specs.v[0].attr.precise_ip, 1);
+	EXPECT(specs.v[0].attr.exclude_kernel && !specs.v[0].attr.exclude_user);
+	EXPECT_STR(specs.v[1].name, "instructions:u");
+	EXPECT(specs.v[1].attr.exclude_kernel);
+	EXPECT_EQ(event_list_parse(&env, "topdown-retiring", &specs, &err), 0);
+	EXPECT_EQ(event_groups_settle(&specs, &err), -EINVAL);
+	EXPECT_STR(err.msg,
+		   "topdown-retiring: is counted beside slots only: -e slots,topdown-retiring");
+	event_specs_release(&specs);
+}
+
+TEST(malformed_groups)
+{
+	static const struct {
+		const char *text, *msg;
+	} lists[] = {
+		{"{cycles", "event \"cycles\" (character 2 of \"{cycles\"): the \"}\" of its group "
+			    "is missing"},
+		{"{}", "event \"\" (character 2 of \"{}\"): an event is missing"},
+		{"{cycles}x", "event \"cycles\" (character 2 of \"{cycles}x\"): behind \"}\" "
+			      "belongs a \",\", or modifiers"},
+		{"{cycles}:q", "event \"cycles\" (character 2 of \"{cycles}:q\"): \"q\" is no "
+			       "modifier: \"q\" is not one of u k h p G H"},
+		{"{cycles,pm}", "event \"pm\" (character 9 of \"{cycles,pm}\"): samples alone have "
+				"it, and no group"},
+	};
+
+	REQUIRE(set_up());
+	for (size_t i = 0; i < n_elems(lists); i++) {
+		struct event_specs specs = {0};
+		struct err err = {""};
+
+		EXPECT(event_list_parse(&env, lists[i].text, &specs, &err) < 0);
+		EXPECT_STR(err.msg, lists[i].msg);
+		EXPECT_EQ(specs.n, 0);
+		vec_release(&specs);
+	}
+}
+
 /* Parses TEXT, sets its rate, and returns what event_rate_set returned. */
 static int rate_of(const char *text, uint64_t freq_hz, uint64_t period, struct event_spec *s,
 		   struct err *err)
@@ -567,7 +642,7 @@ TEST(list_names_everything)
 	EXPECT_EQ(s.n[EVENT_CACHE], 32);
 	EXPECT_EQ(s.n[EVENT_TRACEPOINT], 3);
 	EXPECT_EQ(s.n_terms, 15);
-	EXPECT_EQ(s.n[EVENT_PMU] - s.n_terms, 3);
+	EXPECT_EQ(s.n[EVENT_PMU] - s.n_terms, 6);
 	EXPECT(s.n[EVENT_PFM] > 100);
 	EXPECT(s.alias);
 	EXPECT(!s.unit);

@@ -47,8 +47,8 @@ TEST(amd_counts_dispatch_slots)
 	const double counts[] = {219730483625., 44116386583., 214351198437., 0,
 				 5543991665.,	39403115284.};
 
-	expect(names, 6, "AuthenticAMD-25-97-2", counts, (const double[]){81.0, 2.0, 2.1, 14.9, 0});
-	expect(names, 6, "AuthenticAMD-26-68-0", counts, (const double[]){60.7, 1.5, 1.6, 11.2, 0});
+	expect(names, 6, "AuthenticAMD,25,97,2", counts, (const double[]){81.0, 2.0, 2.1, 14.9, 0});
+	expect(names, 6, "AuthenticAMD,26,68,0", counts, (const double[]){60.7, 1.5, 1.6, 11.2, 0});
 }
 
 /* Yasin's formula by hand: 4 slots a cycle, 400 in all; 100 retired, 120 issued, 5 cycles of

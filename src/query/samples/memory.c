@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See memory.h.  Two words tell a row from the others of its kind (key_of).  Each access gets the
- * number of its row; names are made only for the rows that are kept. */
+ * number of its row.  There are many lines, and few that anybody contends for: so rows are chosen
+ * first, and only what is in those is added up and named. */
 #include "query/samples/memory.h"
 
 #include <stdlib.h>
@@ -12,14 +13,24 @@
 #define NO_ROW	  UINT32_MAX
 #define SOME	  64 /* accesses whose rows are looked for beside each other */
 
+/* A row that was seen, before it is chosen. */
+struct memory_seen {
+	uint64_t key[2];
+	uint32_t pid;
+	uint32_t n_threads, n_writers; /* of a line */
+	bool modified;		       /* so is an access to the line */
+};
+
 struct memory_maker {
 	struct query *q;
 	const struct profile *p;
 	const struct memory_opts *o;
 	struct memory *ret;
 	struct memory_namer namer;
-	struct index ix;
-	uint32_t *row_of; /* by access; NO_ROW: it is not wanted */
+	VEC(struct memory_seen) seen;
+	struct index ix; /* of what was seen */
+	uint32_t
+		*row_of; /* by access: number in `seen`, after keep_rows of its row; NO_ROW: none */
 };
 
 static bool is_wanted(const struct query *q, const struct access *a)
@@ -95,8 +106,10 @@ static void key_of(struct memory_maker *m, const struct access *a, uint64_t key[
 
 static bool same_row(const void *owner, uint32_t i, const void *key)
 {
-	return memcmp(((const struct memory *)owner)->rows.v[i].key, key, 2 * sizeof(uint64_t)) ==
-	       0;
+	const struct memory_seen *s = &((const struct memory_maker *)owner)->seen.v[i];
+	const uint64_t *k = key;
+
+	return s->key[0] == k[0] && s->key[1] == k[1];
 }
 
 struct row_key {
@@ -105,12 +118,11 @@ struct row_key {
 
 static uint32_t intern_row(struct memory_maker *m, const struct row_key *k, uint32_t pid)
 {
-	uint32_t i = index_find(&m->ix, k->hash, same_row, m->ret, k->key);
+	uint32_t i = index_find(&m->ix, k->hash, same_row, m, k->key);
 
 	if (i == INDEX_NONE) {
-		i = (uint32_t)m->ret->rows.n;
-		vec_push(&m->ret->rows,
-			 (struct memory_row){.key = {k->key[0], k->key[1]}, .pid = pid});
+		i = (uint32_t)m->seen.n;
+		vec_push(&m->seen, (struct memory_seen){.key = {k->key[0], k->key[1]}, .pid = pid});
 		index_add(&m->ix, k->hash, i);
 	}
 	return i;
@@ -122,30 +134,32 @@ static void sort_some(struct memory_maker *m, size_t first, size_t n)
 {
 	const struct access *a = &m->p->accesses.v[first];
 	struct row_key keys[SOME];
+	bool wanted[SOME];
 
-	for (size_t i = 0; i < n; i++)
-		__builtin_prefetch(&m->p->places.v[a[i].data]);
 	for (size_t i = 0; i < n; i++) {
-		if (!is_wanted(m->q, &a[i]))
+		wanted[i] = is_wanted(m->q, &a[i]);
+		if (wanted[i])
+			__builtin_prefetch(&m->p->places.v[a[i].data]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!wanted[i])
 			continue;
 		key_of(m, &a[i], keys[i].key);
 		keys[i].hash = hash_pair(keys[i].key[0], keys[i].key[1]);
 		index_prefetch(&m->ix, keys[i].hash);
 	}
 	for (size_t i = 0; i < n; i++) {
-		const uint32_t row =
-			is_wanted(m->q, &a[i]) ? index_guess(&m->ix, keys[i].hash) : INDEX_NONE;
+		const uint32_t row = wanted[i] ? index_guess(&m->ix, keys[i].hash) : INDEX_NONE;
 
 		if (row != INDEX_NONE)
-			__builtin_prefetch(&m->ret->rows.v[row]);
+			__builtin_prefetch(&m->seen.v[row]);
 	}
 	for (size_t i = 0; i < n; i++) {
 		m->row_of[first + i] = NO_ROW;
-		if (!is_wanted(m->q, &a[i]))
+		if (!wanted[i])
 			continue;
 		sums_add(&m->ret->all, m->p, &a[i]);
 		m->row_of[first + i] = intern_row(m, &keys[i], a[i].pid);
-		sums_add(&m->ret->rows.v[m->row_of[first + i]].sums, m->p, &a[i]);
 	}
 }
 
@@ -167,24 +181,35 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Counts the distinct threads of row R; its N accesses ACCESSES are thread * 2, + 1 for stores. */
-static void count_row_threads(struct memory_row *r, uint64_t *accesses, size_t n)
+/* What an access is to its line: its thread, and two bits. */
+#define DEALT_MODIFIED 1u
+#define DEALT_STORE    2u
+#define DEALT_THREAD   2 /* where its number begins */
+
+/* Looks at the N accesses DEALT of the line S. */
+static void look_at_line(struct memory_seen *s, uint64_t *dealt, size_t n)
 {
 	if (n > 1)
-		qsort(accesses, n, sizeof(*accesses), by_number);
+		qsort(dealt, n, sizeof(*dealt), by_number);
 	for (size_t i = 0; i < n; i++) {
-		const bool last = i + 1 == n || accesses[i] / 2 != accesses[i + 1] / 2;
+		const uint64_t tid = dealt[i] >> DEALT_THREAD;
+		bool writes = false;
 
-		r->n_threads += last;
-		r->n_writers += last && accesses[i] % 2;
+		for (; i < n && dealt[i] >> DEALT_THREAD == tid; i++) {
+			writes |= dealt[i] & DEALT_STORE;
+			s->modified |= dealt[i] & DEALT_MODIFIED;
+		}
+		i--;
+		s->n_threads++;
+		s->n_writers += writes;
 	}
 }
 
-/* Counts each row's distinct threads, and those that store.  Accesses are dealt to their rows
- * first: most rows have few of them. */
-static void count_threads(struct memory_maker *m)
+/* Counts each line's distinct threads, and those that store.  Accesses are dealt to their lines
+ * first: most lines have few of them. */
+static void look_at_lines(struct memory_maker *m)
 {
-	const size_t n_rows = m->ret->rows.n;
+	const size_t n_rows = m->seen.n;
 	size_t *end = xcalloc(n_rows + 3, sizeof(*end)), *at = end + 1;
 	uint64_t *dealt = xcalloc(m->p->accesses.n + 1, sizeof(*dealt));
 
@@ -196,20 +221,50 @@ static void count_threads(struct memory_maker *m)
 	for (size_t i = 0; i < m->p->accesses.n; i++) {
 		const struct access *a = &m->p->accesses.v[i];
 
-		if (m->row_of[i] != NO_ROW)
-			dealt[at[m->row_of[i]]++] =
-				(uint64_t)a->tid << 1 | access_has(m->p, a, FACT_STORE);
+		if (m->row_of[i] == NO_ROW)
+			continue;
+		dealt[at[m->row_of[i]]++] =
+			(uint64_t)a->tid << DEALT_THREAD |
+			(access_has(m->p, a, FACT_STORE) ? DEALT_STORE : 0) |
+			(access_has(m->p, a, FACT_SNOOPHITM) ? DEALT_MODIFIED : 0);
 	}
 	/* What was the first of each row is the first of the next now. */
 	for (size_t r = 0; r < n_rows; r++)
-		count_row_threads(&m->ret->rows.v[r], &dealt[end[r]], end[r + 1] - end[r]);
+		look_at_line(&m->seen.v[r], &dealt[end[r]], end[r + 1] - end[r]);
 	free(dealt);
 	free(end);
 }
 
-static bool is_contended(const struct memory_row *r)
+static bool is_contended(const struct memory_seen *s)
 {
-	return r->sums.modified || (r->n_writers && r->n_threads > 1);
+	return s->modified || (s->n_writers && s->n_threads > 1);
+}
+
+/* --- rows --- */
+
+/* Makes rows of what was seen, of lines of those that are wanted, and adds their accesses up. */
+static void add_up_rows(struct memory_maker *m)
+{
+	const bool few = m->o->by == MEMORY_LINE && !m->o->all_lines;
+	uint32_t *now = xmalloc((m->seen.n + 1) * sizeof(*now));
+
+	for (size_t i = 0; i < m->seen.n; i++) {
+		const struct memory_seen *s = &m->seen.v[i];
+
+		now[i] = few && !is_contended(s) ? NO_ROW : (uint32_t)m->ret->rows.n;
+		if (now[i] != NO_ROW)
+			vec_push(&m->ret->rows, (struct memory_row){.key = {s->key[0], s->key[1]},
+								    .pid = s->pid,
+								    .n_threads = s->n_threads,
+								    .n_writers = s->n_writers});
+	}
+	for (size_t i = 0; i < m->p->accesses.n; i++) {
+		if (m->row_of[i] != NO_ROW)
+			m->row_of[i] = now[m->row_of[i]];
+		if (m->row_of[i] != NO_ROW)
+			sums_add(&m->ret->rows.v[m->row_of[i]].sums, m->p, &m->p->accesses.v[i]);
+	}
+	free(now);
 }
 
 /* --- order --- */
@@ -271,9 +326,8 @@ static void keep_rows(struct memory_maker *m)
 
 	for (uint32_t i = 0; i < m->ret->rows.n; i++) {
 		now[i] = NO_ROW;
-		if (!lines || m->o->all_lines || is_contended(&m->ret->rows.v[i]))
-			vec_push(&order, (struct row_order){m->ret->rows.v[i],
-							    where_is(m, &m->ret->rows.v[i]), i});
+		vec_push(&order,
+			 (struct row_order){m->ret->rows.v[i], where_is(m, &m->ret->rows.v[i]), i});
 	}
 	vec_sort(&order, m->o->by == MEMORY_LATENCY ? by_key : lines ? by_contention : by_weight);
 	/* There are few levels, TLBs and latencies, and all of them matter. */
@@ -406,13 +460,15 @@ void memory_gather(struct query *q, const struct memory_opts *o, struct memory *
 		ret->n_samples += q->cols[i].n_samples;
 	sort_into_rows(&m);
 	if (o->by == MEMORY_LINE)
-		count_threads(&m);
+		look_at_lines(&m);
+	add_up_rows(&m);
 	keep_rows(&m);
 	vec_each (r, &ret->rows)
 		name_row(&m, r);
 	if (o->by == MEMORY_LINE)
 		find_uses(&m);
 	index_release(&m.ix);
+	vec_release(&m.seen);
 	memory_namer_release(&m.namer);
 	free(m.row_of);
 }
