@@ -366,8 +366,7 @@ int event_parse(const struct event_env *env, const char *text, struct event_spec
 	return 0;
 }
 
-/* The end of the event that starts at P: the next '+' or ',' outside slashes; in a GROUP also '}'.
- */
+/* The end of the event at P: the next '+' or ',' outside slashes, or '}' of its GROUP. */
 static const char *event_end(const char *p, bool group)
 {
 	bool in_terms = false;

@@ -57,7 +57,7 @@ int target_open(const struct target *t, const struct event_spec *spec, uint32_t 
 		enum target_spread spread, const cpu_list *cpus, opened_list *list,
 		struct err *err);
 
-/* Opens SPEC beside LEADER, what target_open opened of another event on the same TARGET, so that the
+/* Opens SPEC beside LEADER, what target_open opened of another event on the same TARGET: the
  * kernel counts both at the same time or neither.  It is enabled and disabled with its leader. */
 int target_open_member(const struct target *t, const struct event_spec *spec,
 		       enum target_spread spread, const cpu_list *cpus, const opened_list *leader,

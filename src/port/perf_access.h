@@ -15,8 +15,9 @@ struct perf_access {
 };
 
 /* Fills A from K and adds it to W's profile; some wait until perf_accesses_flush.  With
- * W->loose_accesses most are appended as they come, for readers that add them up anyway.  The caller sets
- * A's owner, event, place and source.  Call it when W is as it was at the time of the sample. */
+ * W->loose_accesses most are appended as they come, for readers that add them up anyway.  The
+ * caller sets A's owner, event, place and source.  Call it when W is as it was at the time of the
+ * sample. */
 void perf_access_add(struct perf_world *w, struct access *a, const struct perf_access *k);
 
 /* Adds the accesses that wait.  Call it after the last. */

@@ -6,9 +6,9 @@
 #include "base/str.h"
 #include "port/perf_world.h"
 
-/* Counts the branches of sample R, whose event is EVENT: those newer than the first that cannot be.
- * They are in W's profile after perf_branches_flush.  A stack of calls (PERFDATA_B_CALL_STACK) has none: it becomes the sample's
- * callers. */
+/* Counts the branches of sample R, whose event is EVENT: those newer than the first that cannot
+ * be.  They are in W's profile after perf_branches_flush.  A stack of calls
+ * (PERFDATA_B_CALL_STACK) has none: it becomes the sample's callers. */
 void perf_branches_add(struct perf_world *w, const struct perfdata_record *r, event_id event);
 
 /* Adds what is counted beside the profile to it.  Call it after the last sample. */

@@ -49,7 +49,7 @@ struct perf_in {
 		uint32_t value; /* number + 1 */
 	} * slots;
 	VEC(place_id) first_places; /* by image: see place_of_value; + 1, 0: none */
-	VEC(uint64_t) last_counts; /* of PERF_SAMPLE_READ, by number in pd.ids */
+	VEC(uint64_t) last_counts;  /* of PERF_SAMPLE_READ, by number in pd.ids */
 	struct perf_date date;
 	uint64_t first_ns, last_ns;
 	int64_t clock_offset_ns; /* 0 unless has_date */

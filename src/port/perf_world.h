@@ -142,9 +142,9 @@ struct perf_world {
 	struct perf_branch_slot *branch_slots; /* NULL: no branch was seen */
 	VEC(struct perf_branch_who) branch_whos;
 	struct index branch_who_ix;
-	uint32_t branch_who; /* number of the one last asked for */
-	bool chosen_branches;		       /* stacks have some kinds of jumps only */
-	uint64_t n_unknown; /* addresses nobody could attribute, once each time */
+	uint32_t branch_who;  /* number of the one last asked for */
+	bool chosen_branches; /* stacks have some kinds of jumps only */
+	uint64_t n_unknown;   /* addresses nobody could attribute, once each time */
 };
 
 /* W keeps all of these; FIND_FILE as of struct images. */
