@@ -97,7 +97,7 @@ static bool get_rule(struct rd *r, struct unwind_rule *ret)
 	ret->signed_ra = rd_u8(r);
 	ret->by_fp = rd_u8(r);
 	return ret->cfa <= UNWIND_CFA_GOROUTINE && ret->ra <= UNWIND_RA_NONE &&
-	       ret->why <= UNWIND_BEGIN && ret->signed_ra <= 1 &&
+	       (ret->why <= UNWIND_BEGIN || ret->why == UNWIND_STOPS) && ret->signed_ra <= 1 &&
 	       ret->by_fp <= (UNWIND_FP_BY_FP | UNWIND_BX_BY_FP) &&
 	       (ret->cfa != UNWIND_CFA_REG || ret->cfa_reg <= MAX_REGISTER) &&
 	       (ret->ra != UNWIND_RA_REGISTER || (ret->ra_at >= 0 && ret->ra_at <= MAX_REGISTER));

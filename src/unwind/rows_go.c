@@ -14,9 +14,10 @@
 struct go_rows {
 	struct frame_rows *rows;
 	struct go_table t;
+	unsigned char why; /* of the function's rules */
 };
 
-enum go_kind { GO_USUAL, GO_OUTERMOST, GO_SIGNAL, GO_BEGIN };
+enum go_kind { GO_USUAL, GO_OUTERMOST, GO_SIGNAL, GO_BEGIN, GO_STOPS };
 
 /* Go's src/runtime/asm_amd64.s, rt0_linux_amd64.s, sys_linux_amd64.s. */
 static enum go_kind kind_of(const struct go_func *f)
@@ -37,6 +38,12 @@ static enum go_kind kind_of(const struct go_func *f)
 		 * the beginning of this function, which calls nobody. */
 		{"runtime.systemstack_switch", GO_BEGIN},
 		{"runtime.sigreturn__sigaction", GO_SIGNAL},
+		/* A signal's handler puts the address that the thread was stopped at on its stack,
+		 * and sends it there (src/runtime/signal_amd64.go pushCall, preparePanic).  That
+		 * may be a function's first instruction. */
+		{"runtime.asyncPreempt", GO_STOPS},
+		{"runtime.sigpanic", GO_STOPS},
+		{"runtime.sigpanic0", GO_STOPS},
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
@@ -65,7 +72,8 @@ static const struct unwind_switch *find_switch(const struct go_rows *g, uint64_t
 static struct unwind_rule rule_of(const struct go_rows *g, const struct unwind_switch *s,
 				  int32_t depth)
 {
-	struct unwind_rule rule = {.cfa = UNWIND_CFA_SP, .ra_at = -1, .bx_at = UNWIND_LOST};
+	struct unwind_rule rule = {
+		.cfa = UNWIND_CFA_SP, .ra_at = -1, .bx_at = UNWIND_LOST, .why = g->why};
 
 	if (s) {
 		depth = s->depth;
@@ -136,9 +144,11 @@ static void run_func(void *owner, const struct piece *piece)
 	case GO_OUTERMOST:
 		add_row(g, piece->off, &outermost);
 		return;
+	case GO_STOPS:
 	case GO_USUAL:
 		break;
 	}
+	g->why = kind_of(&f) == GO_STOPS ? UNWIND_STOPS : 0;
 	values = go_values_begin(&g->t, &f, f.depths);
 	add_row(g, piece->off, &damaged); /* unless there are values */
 	while (go_values_next(&values, &v))

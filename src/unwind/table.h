@@ -46,16 +46,20 @@ enum unwind_cfa {
 
 /* Why a rule is UNWIND_CFA_NONE.  In any other rule: UNWIND_LOOP where the code is the loop of an
  * interpreter, UNWIND_BEGIN where a return address is the beginning of a function that called
- * nobody, which is looked for one byte before, else 0. */
+ * nobody, which is looked for one byte before, UNWIND_STOPS where nobody called, but the caller was
+ * stopped at the very return address, else 0. */
 enum unwind_none {
 	UNWIND_NO_FDE,
 	UNWIND_TOO_COMPLEX,
 	UNWIND_DAMAGED,
 	UNWIND_LOOP,
-	UNWIND_BEGIN,
+	UNWIND_BEGIN = 1 << 2,
+	UNWIND_STOPS = 1 << 3,
 };
 
-#define UNWIND_IS_BEGIN(why) ((why) / UNWIND_BEGIN) /* no branch: verifiers follow each */
+/* No branches: verifiers follow each. */
+#define UNWIND_IS_BEGIN(why) ((why) >> 2 & 1)
+#define UNWIND_IS_STOPS(why) ((why) >> 3 & 1)
 
 enum unwind_ra {
 	UNWIND_RA_SAVED,    /* the word at CFA + 8 * ra_at (x86-64: ra_at is -1) */

@@ -433,7 +433,7 @@ WALK_HOT int walk_apply(WALK_ENV *env, struct walk *w, const struct unwind_rule 
 		walk_restore(env, w, cfa, r->fp_at, WALK_FP, &w->fp);
 	w->ip = ip;
 	w->sp = cfa;
-	w->flags &= WALK_FP | WALK_BX;
+	w->flags = (w->flags & (WALK_FP | WALK_BX)) | UNWIND_IS_STOPS(r->why) * WALK_EXACT;
 	w->step = walk_plain(w, r);
 	return WALK_ON;
 }

@@ -29,39 +29,28 @@ def ours_of(path):
     return [re.split(r"[.]", f)[-1] for f in path if f.startswith("main.") and "w_" in f]
 
 
-def stopped(path):
-    """The program's function that Go's scheduler stopped.  Where that was before its first instruction, it has
-    the name of the function that lies before it: one byte before its address is looked at, as in any caller."""
-    at = path.index("runtime.asyncPreempt") if "runtime.asyncPreempt" in path else 0
-    return next(iter(ours_of(path[at - 1:at])), None) if at else None
-
-
 def every_way_of_calling(program, inlined=True):
     record("-g", "-e", "cpu-clock", "-c", 500009, "--", program, "w_main", longer(4))
     found = [(bare(path), n) for path, n in folded_paths(*([] if inlined else ["--no-inline"]))]
     known = call_graph(SOURCE)
     total = sum(n for _, n in found)
     enough(total, 1000, "samples")
-    n_whole = n_ended = n_nameless = n_begun = 0
+    n_whole = n_ended = n_nameless = 0
     for path, n in found:
         ours = ours_of(path)
         cut = any(f.startswith("[truncated") for f in path)
         wrong = [e for e in zip(ours, ours[1:]) if e not in known and (inlined or e[0] != "w_inlines")]
-        if wrong == [tuple(ours[-2:])] and stopped(path) == ours[-1]:
-            n_begun += n
-        else:
-            check(not wrong, "these do not call each other: %s: %s" % (wrong, path))
+        check(not wrong, "these do not call each other: %s: %s" % (wrong, path))
         check(cut or not ours or ours[0] in ("w_main", "w_grow", "func1"), "begins with %s: %s" % (ours[:1], path))
         n_whole += 0 if cut else n
         n_ended += n if cut or path[0] in OUTERMOST or path[0].endswith("_[k]") else 0
         n_nameless += n if any(f == "[go_work]" or f.startswith("sub_") for f in path) else 0
-    likely(n_begun <= total / 1000, "%d of %d samples: stopped at a beginning" % (n_begun, total))
     others = {path[0] for path, _ in found if not path[0].startswith("[") and path[0] not in OUTERMOST}
     note("%d of %d samples are of whole paths; others begin with %s" % (n_whole, total, others))
     check(n_nameless == 0, "functions without a name: %s" % [path for path, _ in found if "[go_work]" in path][:2])
     least(n_whole, total, 0.99, "whole paths")
     least(n_ended, total, 0.99, "paths that begin where goroutines do")
-    for callee in "w_called", "w_kept", "w_raising", "w_deferred", "w_recurse", "w_grow":
+    for callee in "w_called", "w_kept", "w_raising", "w_faulting", "w_deferred", "w_recurse", "w_grow":
         likely(any(callee in ours_of(path) for path, _ in found), "no path with " + callee)
     # The runtime allocates on the thread's stack for who asked on the goroutine's.
     likely(any("runtime.systemstack" in path and "w_allocate" in ours_of(path[:path.index("runtime.systemstack")])

@@ -4,7 +4,7 @@
 // w_in_, and stand in EDGES for who calls them, too.
 /* EDGES
 w_main w_sort w_main w_recurse w_main w_virtual w_main w_closure w_main w_raise w_main w_grow w_main w_allocate
-w_main w_inlines w_main w_spin w_main w_defer w_main w_clock
+w_main w_inlines w_main w_spin w_main w_defer w_main w_clock w_main w_fault w_fault w_faulting w_faulting func1
 w_sort func1 func1 w_spin w_recurse w_recurse w_recurse w_spin w_virtual w_called w_called w_spin
 w_closure func1 w_raise w_raising w_raise func1 w_raising w_raising w_raising func1 w_raising w_spin func1 w_kept w_kept w_spin
 func1 w_grow w_grow w_grow w_grow w_spin w_inlines w_in_outer w_in_outer w_in_inner w_in_inner w_spin w_inlines w_in_inner
@@ -103,6 +103,23 @@ func w_raise() {
 	w_raising(10)
 }
 
+var nowhere *int
+
+// Its first instruction is the one that faults, where arguments are in registers.
+//
+//go:noinline
+func w_faulting(p *int) int { return *p }
+
+//go:noinline
+func w_fault() {
+	defer func() {
+		if recover() != nil {
+			sink = w_kept(500)
+		}
+	}()
+	sink = w_faulting(nowhere)
+}
+
 //go:noinline
 func w_deferred() { sink = w_spin(1000) }
 
@@ -156,6 +173,7 @@ func w_main(seconds float64, done chan bool) {
 		w_virtual()
 		w_closure()
 		w_raise()
+		w_fault()
 		w_defer()
 		w_allocate()
 		w_inlines()

@@ -115,3 +115,19 @@ TEST(rows)
 	unwind_table_release(&table);
 	wr_release(&w);
 }
+
+TEST(rows_of_what_a_signal_sends_a_thread_to)
+{
+	struct unwind_input in = input_of(EM_X86_64, &(struct wr){0});
+	struct unwind_table table;
+	struct wr w = {0};
+
+	put_go_table(&w, GO_1_18, TEXT_SVMA);
+	memcpy(w.v + GO_NAMES + 0xc, "runtime.asyncPreempt", 21);
+	in.go = (struct unwind_section){w.v, w.n, 0};
+	REQUIRE(unwind_build(&in, &table, NULL) == 0);
+	EXPECT_EQ(unwind_table_find(&table, TEXT_OFF + 4)->why, 0);
+	EXPECT_EQ(unwind_table_find(&table, TEXT_OFF + 0x40)->why, UNWIND_STOPS);
+	unwind_table_release(&table);
+	wr_release(&w);
+}

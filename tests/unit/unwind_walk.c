@@ -306,6 +306,21 @@ TEST(a_caller_that_stands_at_its_beginning)
 	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2) + 1, FRAME(0));
 }
 
+/* Go's scheduler sends a thread elsewhere and leaves the address that it was stopped at, which may
+ * be the first instruction of a function: the function before it has nothing to do with it. */
+TEST(a_caller_that_was_stopped_at_its_beginning)
+{
+	begin(EM_X86_64);
+	outermost();
+	rule(1, UNWIND_CFA_SP, 8);
+	rule(2, UNWIND_CFA_SP, 8);
+	rule(3, UNWIND_CFA_SP, 16)->why = UNWIND_STOPS;
+	at(FUNCTION(3) + 0x10, 4, 0);
+	t.stack[5] = FUNCTION(2);
+	t.stack[6] = CALL(0);
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(3), IN_FILE(PROGRAM, FUNCTION(2)), FRAME(0));
+}
+
 TEST(a_frame_pointer_saved_and_restored)
 {
 	begin(EM_X86_64);
