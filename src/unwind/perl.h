@@ -16,7 +16,7 @@
  *
  * A context has the statement that it was entered from, PL_curcop is the one being executed; a
  * statement has file and line.  So a sub is at the line of the statement inside, as long as that is
- * in the sub's own file.
+ * in the sub's own file.  Before its first statement it is at that one's: where its code begins.
  *
  * An eval inside of what C called has a loop of its own, but no mark.  The frames of the outer loop
  * come with it then, and none with the outer one.
@@ -209,10 +209,30 @@ SCRIPT_STEP bool perl_is_entered(SCRIPT_ENV *env, __u64 cv, __u64 depth)
 	return body && (__u32)python_word(env, body + 8 * PERL_CV_DEPTH) == (__u32)depth + 1;
 }
 
+/* Where the code of the sub at CV begins: its first statement, mostly. */
+SCRIPT_STEP __u64 perl_start(SCRIPT_ENV *env, __u64 cv)
+{
+	const __u64 body = python_word(env, cv);
+
+	return body ? python_word(env, body + 8 * PERL_CV_START) : 0;
+}
+
+/* Whether the sub at CV was called by itself, as the context before P's says. */
+SCRIPT_STEP bool perl_calls_itself(SCRIPT_ENV *env, struct python_walk *p, __u64 cv)
+{
+	const __u64 context = p->contexts + (p->index - 1) * (__u64)PERL_CONTEXT_BYTES;
+
+	return p->index &&
+	       script_read(env, context, p->words, PERL_CONTEXT_WORDS * 8,
+			   PYTHON_STATE_WORDS * 8) &&
+	       (p->words[0] & 15) == PERL_CONTEXT_SUB && p->words[PERL_CONTEXT_CV] == cv;
+}
+
 /* Looks at the next context of P.  Returns true when there may be more of the same loop. */
 SCRIPT_STEP bool perl_step(SCRIPT_ENV *env, struct python_walk *p)
 {
 	__u64 context, cop, cv, retop, depth;
+	bool is_begun;
 
 	if (!p->frame || !script_may_step(p))
 		return false;
@@ -232,11 +252,20 @@ SCRIPT_STEP bool perl_step(SCRIPT_ENV *env, struct python_walk *p)
 	retop = p->words[PERL_CONTEXT_RETOP];
 	depth = p->words[PERL_CONTEXT_DEPTH];
 	if (!cv || (p->is_first && !perl_is_entered(env, cv, depth))) {
-		p->is_first = PERL_NO_LINE; /* whose statement it is cannot be told */
+		/* Whose statement it is cannot be told, but where both are the caller's. */
+		p->is_first = p->cop == cop ? 0 : PERL_NO_LINE;
 		return true;
 	}
-	/* Before its first statement the caller's is still the current one. */
-	perl_put(env, cv, !p->is_first || (p->is_first == 1 && p->cop != cop));
+	is_begun = p->is_first != PERL_NO_LINE;
+	/* Before its first statement the caller's is still the current one.  A sub that called
+	 * itself may be there, too: that is Perl's own answer. */
+	if (p->is_first == 1 && p->cop == cop) {
+		if (!(__u32)depth)
+			p->cop = perl_start(env, cv);
+		else
+			is_begun = perl_calls_itself(env, p, cv);
+	}
+	perl_put(env, cv, is_begun);
 	p->is_first = 0;
 	p->cop = cop;
 	if (retop)

@@ -41,6 +41,7 @@ static const struct perl_layout perl_layouts[PERL_N_LAYOUTS] = {
 #define PERL_COP_LINE	   0x24
 #define PERL_COP_FILE	   0x30
 #define PERL_CV_STASH	   4
+#define PERL_CV_START	   5 /* its first operation */
 #define PERL_CV_GV	   7
 #define PERL_CV_FILE	   8
 #define PERL_CV_FLAGS	   11 /* its upper half */

@@ -97,7 +97,7 @@ def perl_calls(command, program):
     every_way_of_calling(command, "pl", program, ("main::w_main",), (
         "main::w_compare", "main::w_compared", "main::w_replaced", "main::w_chosen", "main::w_reduced", "main::w_raising",
         "W_Numbers::w_string", "W_Numbers::DESTROY", "W_Tied::FETCH", "main::w_trying", "main::w_evaluated"),
-        "main::w_recurse", lines=0.99)  # a sub before its first statement has none
+        "main::w_recurse")
 
 
 def ruby_calls(command, program, named=0.85, half_made=0):

@@ -142,7 +142,7 @@ enum {
 	SUB = 10,	   /* CV, its body, GV, its body */
 	RUN = 14,
 	STASH = 18, /* and its body, and its array */
-	COP = 22,   /* three of them */
+	COP = 22,   /* four of them */
 	PERL_TEXTS = 26,
 	THREAD = 40 /* many */
 };
@@ -222,6 +222,8 @@ static void perl_fill(struct heap *h, const struct perl_layout *l)
 	perl_statement(h, 0, 3);
 	perl_statement(h, 1, 8);
 	perl_statement(h, 2, 20);
+	perl_statement(h, 3, 2);
+	*heap_at(h, SUB + 1, 8 * PERL_CV_START) = OBJECT(COP + 3);
 	perl_context(h, SORT_CONTEXTS, 0, 0, 0, 1);
 	perl_context(h, SORT_CONTEXTS, 1, SUB, 0, 1);
 	perl_context(h, MAIN_CONTEXTS, 0, 0, 0, 2);
@@ -232,6 +234,7 @@ static void perl(uint32_t interpreter)
 {
 	_mem_ struct heap *h = xcalloc(1, sizeof(*h));
 	uint64_t frames[8];
+	uint64_t *depth = heap_at(h, SORT_CONTEXTS, PERL_CONTEXT_BYTES + 8 * PERL_CONTEXT_DEPTH);
 	struct python_frames out = {.frames = frames, .max = 8};
 	struct python_input in = {.interpreter = interpreter,
 				  .runtime = OBJECT(KEY),
@@ -255,14 +258,29 @@ static void perl(uint32_t interpreter)
 	expect_frames(h, &out, "P::run /a.pl:3\n{main} /a.pl:20\n");
 	*heap_at(h, SORT_STACK, 8 * PERL_STACK_INDEX) = 1;
 
-	/* Before the first statement of a sub its line is not known. */
+	/* Before the first statement of a sub it is there. */
 	*heap_at(h, PERL, PERL_LAYOUT(interpreter)->cop) = OBJECT(COP + 1);
 	perl_walk_frames(&in, &out);
+	expect_frames(h, &out, "P::compare /a.pl:2\nP::run /a.pl:8\n{main} /a.pl:20\n");
+
+	/* Where its code does not begin with a statement the line is not known. */
+	*heap_at(h, SUB + 1, 8 * PERL_CV_START) = OBJECT(STASH);
+	perl_walk_frames(&in, &out);
 	expect_frames(h, &out, "P::compare /a.pl:0\nP::run /a.pl:8\n{main} /a.pl:20\n");
-	*heap_at(h, PERL, PERL_LAYOUT(interpreter)->cop) = OBJECT(COP);
+	*heap_at(h, SUB + 1, 8 * PERL_CV_START) = OBJECT(COP + 3);
+
+	/* Nor where it was called before, by another sub as far as is known. */
+	*depth = 1;
+	*heap_at(h, SUB + 1, 8 * PERL_CV_DEPTH) = 2;
+	perl_walk_frames(&in, &out);
+	expect_frames(h, &out, "P::compare /a.pl:0\nP::run /a.pl:8\n{main} /a.pl:20\n");
+	*depth = 0;
 
 	/* The innermost sub is being left. */
 	*heap_at(h, SUB + 1, 8 * PERL_CV_DEPTH) = 0;
+	perl_walk_frames(&in, &out);
+	expect_frames(h, &out, "P::run /a.pl:8\n{main} /a.pl:20\n");
+	*heap_at(h, PERL, PERL_LAYOUT(interpreter)->cop) = OBJECT(COP);
 	perl_walk_frames(&in, &out);
 	expect_frames(h, &out, "P::run /a.pl:0\n{main} /a.pl:20\n");
 	*heap_at(h, SUB + 1, 8 * PERL_CV_DEPTH) = 1;
