@@ -67,6 +67,7 @@ SCRIPT_STEP __u64 php_function(SCRIPT_ENV *env, struct python_walk *p, const str
 
 	if (func == p->code)
 		return p->number;
+	p->code = 0; /* its number is another one's from here on */
 	if (!file) {
 		text_clear(&p->record.file);
 		p->file = 0;
@@ -107,7 +108,7 @@ SCRIPT_STEP bool php_step(SCRIPT_ENV *env, struct python_walk *p)
 	const __u64 frame = p->frame;
 	__u64 opline, func, number, at, off = SCRIPT_NO_OFF;
 	__u32 info, line = 0;
-	bool is_internal;
+	bool is_inner;
 
 	if (!frame || !script_may_step(p))
 		return false;
@@ -122,23 +123,28 @@ SCRIPT_STEP bool php_step(SCRIPT_ENV *env, struct python_walk *p)
 	p->frame = p->words[PHP_FRAME_PREV];
 	if (!func) /* of a generator that is delegated to */
 		return true;
-	if (!script_read(env, func, p->words, l->function_words * 8, PYTHON_STATE_WORDS * 8)) {
-		p->failed = SCRIPT_UNREADABLE;
-		return false;
+	is_inner = script_register(env, 14) == frame;
+	number = p->number;
+	if (func != p->code || is_inner) { /* within a walk nothing changes */
+		if (!script_read(env, func, p->words, l->function_words * 8,
+				 PYTHON_STATE_WORDS * 8)) {
+			p->failed = SCRIPT_UNREADABLE;
+			return false;
+		}
+		p->is_internal = (__u8)p->words[0] == PHP_INTERNAL;
+		at = script_register(env, 15) - python_at(p, l->opcodes);
+		if (is_inner && at < PHP_OPLINE_BYTES << 16 &&
+		    at % PHP_OPLINE_BYTES == 0) /* what the frame says may be older */
+			opline = script_register(env, 15);
+		number = php_function(env, p, l, func);
 	}
-	is_internal = (__u8)p->words[0] == PHP_INTERNAL;
-	at = script_register(env, 15) - python_at(p, l->opcodes);
-	if (script_register(env, 14) == frame && at < PHP_OPLINE_BYTES << 16 &&
-	    at % PHP_OPLINE_BYTES == 0) /* what the frame says may be older */
-		opline = script_register(env, 15);
-	number = php_function(env, p, l, func);
 	if (number < SCRIPT_N_MARKS)
 		number += SCRIPT_PHP;
-	if (!is_internal && number >= SCRIPT_N_MARKS &&
+	if (!p->is_internal && number >= SCRIPT_N_MARKS &&
 	    script_read(env, opline + PHP_OPLINE_LINE, &line, 4, 4) && line < SCRIPT_NO_OFF)
 		off = line;
 	script_put(env, FRAME_SCRIPT(number, off));
-	return is_internal || !(info & PHP_CALL_TOP);
+	return p->is_internal || !(info & PHP_CALL_TOP);
 }
 
 #endif

@@ -119,7 +119,8 @@ struct python_walk {
 	 * frames. */
 	__u64 symbols, method, instructions, n_instructions, entries, starts, local, def;
 	__u32 n_entries, is_rest;
-	__u32 n_steps, spare; /* SCRIPT_MOST_STEPS: of all loops */
+	__u32 n_steps;	   /* SCRIPT_MOST_STEPS: of all loops */
+	__u32 is_internal; /* PHP: CODE is one that it brings along */
 	__u64 words[PYTHON_STATE_WORDS + 1];
 	struct script_record record;
 };

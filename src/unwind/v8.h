@@ -221,7 +221,8 @@ SCRIPT_STEP bool v8_tell(SCRIPT_ENV *env, struct v8_walk *v, struct python_walk 
 	    script_read(env, v->script - 1, v->words, V8_SCRIPT_WORDS * 8, V8_SCRIPT_WORDS * 8)) {
 		source = v->words[V8_SCRIPT_SOURCE / 8];
 		file = v->words[V8_SCRIPT_NAME / 8];
-		source_number = script_mix(script_mix(v->key, v->id), 1) & SCRIPT_CODE_MASK;
+		/* Workers number their scripts as the main thread does. */
+		source_number = script_mix(script_mix(v->key, v->id), v->script) & SCRIPT_CODE_MASK;
 		if (v->id && !script_is_told(env, source_number))
 			v8_tell_source(env, v, p, source_number, source);
 	}

@@ -62,30 +62,37 @@ SCRIPT_PART int v8_function(SCRIPT_ENV *env);
 #define V8_DATA_NUMBER	  6
 #define V8_DATA_POSITIONS 8
 
+/* Reads what v->code has at its begin, and where its code begins; false: it is no object. */
+SCRIPT_STEP bool v8_read_code(SCRIPT_ENV *env, struct v8_walk *v, const struct v8_layout *l)
+{
+	if (!v8_is_object(v->code) ||
+	    !script_read(env, v->code - 1, v->words, V8_CODE_WORDS * 8, V8_SCRIPT_WORDS * 8))
+		return false;
+	v->map = v->words[0];
+	v->data = v->words[l->data / 8 & 7];
+	v->start = l->is_inline ? v->code - 1 + l->start : v->words[l->start / 8 & 7];
+	return true;
+}
+
 /* Finds what v->code, at v->pc, leads to; 0: it is neither baseline nor optimised code, or does not
  * hold v->pc. */
 SCRIPT_PART int v8_open_code(SCRIPT_ENV *env)
 {
 	const struct v8_layout *l;
 	struct v8_walk *v;
-	__u64 start;
 	__u32 size, type;
 
 	if (!env)
 		return 0;
 	v = v8_of(env);
 	l = V8_LAYOUT(v->interpreter);
-	if (!v8_is_object(v->code) ||
-	    !script_read(env, v->code - 1, v->words, V8_CODE_WORDS * 8, V8_SCRIPT_WORDS * 8) ||
-	    v8_map_type(env, v->words[0]) != l->code_type)
+	if (!v8_read_code(env, v, l) || v8_map_type(env, v->map) != l->code_type)
 		return 0;
-	v->data = v->words[l->data / 8 & 7];
 	v->table = v->words[l->table / 8 & 7];
-	start = l->is_inline ? v->code - 1 + l->start : v->words[l->start / 8 & 7];
 	size = (__u32)(v->words[l->size / 8 & 7] >> 8 * (l->size & 4));
-	v->off = (__u32)(v->pc - start);
-	v->safepoints = start + size + 4 * (l->is_new & 1);
-	if (v->pc - start >= size || !v8_is_object(v->data) || !v8_is_object(v->table))
+	v->off = (__u32)(v->pc - v->start);
+	v->safepoints = v->start + size + 4 * (l->is_new & 1);
+	if (v->pc - v->start >= size || !v8_is_object(v->data) || !v8_is_object(v->table))
 		return 0;
 	type = v8_map_type(env, v8_object_word(env, v->data, 0));
 	v->code_number = v->data;
@@ -295,15 +302,23 @@ SCRIPT_STEP int v8_inlined(SCRIPT_ENV *env)
 	return id != 0;
 }
 
-/* Whether the entry E tells what v->pc executes. */
+/* Whether the entry E tells what v->pc executes: the code is the one that was there then, at the
+ * same place, and has the same number. */
 SCRIPT_STEP bool v8_recall(SCRIPT_ENV *env, struct v8_walk *v, const struct v8_inlined *e)
 {
+	const struct v8_layout *l = V8_LAYOUT(v->interpreter);
+
 	if (e->key != v->inlined || e->own_code != v->own_code)
 		return false;
 	if (!e->n)
 		return true;
 	v->code = e->code;
-	return v8_open_code(env) && v->code_number == e->number;
+	if (!v8_read_code(env, v, l) || v->map != e->map || v->start != e->start ||
+	    v->data != e->data)
+		return false;
+	return e->number == e->data || /* baseline code's */
+	       v8_object_word(env, e->data, 8 + 8 * (V8_DATA_NUMBER + (l->is_new & 1))) ==
+		       e->number;
 }
 
 /* Puts what the code found at v->pc executes into the entry E. */
@@ -349,6 +364,9 @@ SCRIPT_STEP int v8_put_inlined(SCRIPT_ENV *env)
 		if (is_found)
 			v8_enter_code(env, v, e);
 		e->code = v->code;
+		e->map = v->map;
+		e->start = v->start;
+		e->data = v->data;
 		e->number = v->code_number;
 		e->own_code = v->own_code;
 		e->key = v->inlined;

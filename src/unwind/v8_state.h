@@ -107,6 +107,7 @@ struct v8_process {
 struct v8_inlined {
 	__u64 key;		       /* of process, address, function and recording */
 	__u64 code, number;	       /* which code that is, and its own number */
+	__u64 map, start, data;	       /* what that has at its begin and points to */
 	__u64 own_code;		       /* what the function had as its code */
 	__u64 n;		       /* 0: it is not known */
 	__u64 frames[V8_MOST_INLINED]; /* the innermost first */
@@ -139,7 +140,8 @@ struct v8_walk {
 	__u64 own_code;	   /* the function's code; 0: not told */
 	__u64 unoptimised; /* of SHARED: its baseline code, or its bytecodes */
 	__u64 sp;	   /* of the frame */
-	__u64 code;	   /* what runs, and what it points to: */
+	__u64 code;	   /* what runs, its map, where it begins, and what it points to: */
+	__u64 map, start;
 	__u64 data, table, safepoints, literals, positions, code_number;
 	__u64 inlined;		  /* the entry's key */
 	__u64 part, position, at; /* of the table of positions, as far as it is read */
