@@ -213,4 +213,5 @@ def go():
     agree(ours, n_ours, theirs, n_theirs, "runtime/pprof", 0.01)
 
 
-run(python, node, java, go)
+if __name__ == "__main__":
+    run(python, node, java, go)

@@ -76,7 +76,7 @@ def without_the_lock():
                                                       f.startswith("sub_") for f in path[-2:]) and "start_thread" in path]
     total = sum(n for _, n in inside)
     enough(total, 500, "samples in zlib")
-    least(sum(n for path, n in inside if "w_squeeze" in path), total, 0.99, "zlib with its caller")
+    least(sum(n for path, n in inside if "w_squeeze" in path), total, 0.995, "zlib with its caller")
 
 
 def waiting():
@@ -86,7 +86,7 @@ def waiting():
     enough(total, 1, "time that threads waited")
     named = sum(n for path, n in found if "w_wait" in path)
     note("%.2f %% of waiting has its caller" % (100 * named / total))
-    likely(named >= 0.95 * total, "%d of %d ns of waiting have their caller" % (named, total))
+    likely(named >= 0.995 * total, "%d of %d ns of waiting have their caller" % (named, total))
 
 
 def one_place_in_all_processes():
