@@ -38,9 +38,10 @@ static bool same_number(const void *owner, uint32_t i, const void *key)
 	return ((const struct callgrind_names *)owner)->v.v[i].number == *(const uint64_t *)key;
 }
 
-/* "(12) name" sets number 12, "(12)" asks for it, "name" is only itself. */
-static int parse_name(struct callgrind_reader *r, struct callgrind_names *names, struct text_line l,
-		      const char **ret, struct err *err)
+/* "(12) name" sets number 12, "(12)" asks for it, "name" is only itself.  A number that was never
+ * set (callgrind 0.10 wrote such objects) is "???", callgrind's word for what is not known. */
+static void parse_name(struct callgrind_reader *r, struct callgrind_names *names,
+		       struct text_line l, const char **ret)
 {
 	struct text_line rest = l;
 	uint64_t number;
@@ -48,21 +49,23 @@ static int parse_name(struct callgrind_reader *r, struct callgrind_names *names,
 
 	if (!l.n || *l.text != '(') {
 		*ret = arena_strndup(r->arena, l.text, l.n);
-		return 0;
+		return;
 	}
 	rest.text++;
 	rest.n--;
 	if (!text_line_number(&rest, 10, &number) || !rest.n || *rest.text != ')') {
 		*ret = arena_strndup(r->arena, l.text, l.n); /* a name that begins so */
-		return 0;
+		return;
 	}
 	rest.text++;
 	rest.n--;
 	skip_space(&rest);
 	i = index_find(&names->index, hash_u64(number), same_number, names, &number);
-	if (i == INDEX_NONE && !rest.n)
-		return err_set(err, -EBADMSG, "name (%llu) was not told before",
-			       (unsigned long long)number);
+	if (i == INDEX_NONE && !rest.n) {
+		r->n_untold++;
+		*ret = "???";
+		return;
+	}
 	if (i == INDEX_NONE) {
 		i = (uint32_t)names->v.n;
 		vec_add(&names->v);
@@ -72,7 +75,6 @@ static int parse_name(struct callgrind_reader *r, struct callgrind_names *names,
 	if (rest.n)
 		names->v.v[i].name = arena_strndup(r->arena, rest.text, rest.n);
 	*ret = names->v.v[i].name;
-	return 0;
 }
 
 /* "0x40" or "64". */
@@ -241,13 +243,13 @@ int callgrind_parse(struct callgrind_reader *r, const struct text_line *line,
 
 			ret->kind = k;
 			skip_space(&l);
-			return parse_name(r,
-					  k == CALLGRIND_OB || k == CALLGRIND_COB ? &r->objects
-					  : k == CALLGRIND_FN || k == CALLGRIND_CFN ||
-							  k == CALLGRIND_JFN
-						  ? &r->functions
-						  : &r->files,
-					  l, &ret->name, err);
+			parse_name(r,
+				   k == CALLGRIND_OB || k == CALLGRIND_COB ? &r->objects
+				   : k == CALLGRIND_FN || k == CALLGRIND_CFN || k == CALLGRIND_JFN
+					   ? &r->functions
+					   : &r->files,
+				   l, &ret->name);
+			return 0;
 		}
 	if (memchr(l.text, ':', l.n))
 		return parse_header(r, l, ret);

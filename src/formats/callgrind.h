@@ -53,6 +53,7 @@ struct callgrind_reader {
 	uint64_t instr, bb, line; /* the last positions */
 	bool has_instr, has_bb, has_line;
 	uint64_t n_negative; /* costs below 0, which count 0 */
+	uint64_t n_untold;   /* names by a number that no line has told */
 	struct arena *arena; /* the caller's: names live in it */
 };
 

@@ -23,7 +23,7 @@ bool folded_parse(const struct text_line *l, struct text_line *ret_stack, uint64
 
 		number.text++;
 		number.n--;
-		if (!text_line_number(&number, 10, &fraction))
+		if (number.n && !text_line_number(&number, 10, &fraction))
 			return false;
 	}
 	*ret_stack = (struct text_line){l->text, at - 1};

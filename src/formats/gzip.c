@@ -76,12 +76,43 @@ void gzip_pack(struct str *out, const void *bytes, size_t n)
 	gzip_end(g);
 }
 
-static int inflate_member(z_stream *z, size_t most, struct wr *ret, struct err *err)
+struct unpacking {
+	z_stream z;
+	const uint8_t *file;
+	const struct gzip_limits *limits;
+	struct wr *ret;
+	bool known;
+};
+
+/* Whether what is there may be all of it, or more may come. */
+static int check_limits(struct unpacking *u, struct err *err)
 {
-	int rc;
+	const struct gzip_limits *l = u->limits;
+	const size_t n = u->ret->n, n_read = (size_t)(u->z.next_in - u->file);
+
+	if (n > l->most)
+		return err_set(err, -E2BIG, "gzip: more than %zu bytes come out", l->most);
+	if (l->times && n > l->free && n / l->times > n_read)
+		return err_set(err, -E2BIG,
+			       "gzip: its first %zu bytes become %zu, as of a bomb; if it is a "
+			       "profile, unpack it (gunzip)",
+			       n_read, n);
+	if (l->known && !u->known && n >= GZIP_KNOWN_AT) {
+		u->known = true;
+		if (!l->known(u->ret->v, n))
+			return err_set(err, -EINVAL, "gzip: no profile that dwell knows is in it");
+	}
+	return 0;
+}
+
+static int inflate_member(struct unpacking *u, struct err *err)
+{
+	z_stream *z = &u->z;
+	struct wr *ret = u->ret;
+	int rc, limited;
 
 	do {
-		size_t room = most - ret->n + 1; /* one byte more than is allowed */
+		size_t room = u->limits->most - ret->n + 1; /* one byte more than is allowed */
 
 		if (room > 4 * PART)
 			room = 4 * PART;
@@ -90,8 +121,9 @@ static int inflate_member(z_stream *z, size_t most, struct wr *ret, struct err *
 		z->avail_out = (uInt)room;
 		rc = inflate(z, Z_NO_FLUSH);
 		ret->n += room - z->avail_out;
-		if (ret->n > most)
-			return err_set(err, -E2BIG, "gzip: more than %zu bytes come out", most);
+		limited = check_limits(u, err);
+		if (limited < 0)
+			return limited;
 		if (rc == Z_BUF_ERROR || (rc == Z_OK && !z->avail_in && z->avail_out))
 			return err_set(err, -ENODATA, "gzip: the file ends too early");
 		if (rc != Z_OK && rc != Z_STREAM_END)
@@ -101,21 +133,23 @@ static int inflate_member(z_stream *z, size_t most, struct wr *ret, struct err *
 	return 0;
 }
 
-int gzip_unpack(const uint8_t *bytes, size_t n, size_t most, struct wr *ret, struct err *err)
+int gzip_unpack(const uint8_t *bytes, size_t n, const struct gzip_limits *limits, struct wr *ret,
+		struct err *err)
 {
-	z_stream z = {.next_in = (Bytef *)bytes, .avail_in = (uInt)n};
+	struct unpacking u = {
+		{.next_in = (Bytef *)bytes, .avail_in = (uInt)n}, bytes, limits, ret, false};
 	int rc = 0;
 
 	if (n > UINT_MAX)
 		return err_set(err, -E2BIG, "gzip: files of 4 GiB and more are not read");
-	if (inflateInit2(&z, GZIP_BITS) != Z_OK)
+	if (inflateInit2(&u.z, GZIP_BITS) != Z_OK)
 		return err_set(err, -ENOMEM, "gzip: no memory");
 	do {
-		rc = inflate_member(&z, most, ret, err);
-		if (rc >= 0 && z.avail_in && inflateReset(&z) != Z_OK)
+		rc = inflate_member(&u, err);
+		if (rc >= 0 && u.z.avail_in && inflateReset(&u.z) != Z_OK)
 			rc = err_set(err, -EBADMSG, "gzip: damaged");
-	} while (rc >= 0 && z.avail_in);
-	inflateEnd(&z);
+	} while (rc >= 0 && u.z.avail_in);
+	inflateEnd(&u.z);
 	if (rc < 0)
 		wr_release(ret);
 	return rc;

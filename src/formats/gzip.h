@@ -25,8 +25,18 @@ struct gzip_packer *gzip_begin(struct str *out);
 void gzip_add(struct gzip_packer *g, const void *bytes, size_t n);
 void gzip_end(struct gzip_packer *g);
 
-/* Unpacks all members of the N bytes into RET, which the caller releases.  -E2BIG: more than MOST
- * bytes come out; -EBADMSG: damaged; -ENODATA: it ends too early. */
-int gzip_unpack(const uint8_t *bytes, size_t n, size_t most, struct wr *ret, struct err *err);
+/* What may come out of a file: at most MOST bytes; when more than FREE came out, at most TIMES as
+ * many as were read (TIMES 0: any number).  KNOWN, which may be NULL, is asked once, when
+ * GZIP_KNOWN_AT bytes or more are there, whether they begin something that is wanted. */
+struct gzip_limits {
+	size_t most, free, times;
+	bool (*known)(const uint8_t *bytes, size_t n);
+};
+#define GZIP_KNOWN_AT ((size_t)4 << 20)
+
+/* Unpacks all members of the N bytes into RET, which the caller releases.  -E2BIG: more than LIMITS
+ * allow come out; -EINVAL: it is not known; -EBADMSG: damaged; -ENODATA: it ends too early. */
+int gzip_unpack(const uint8_t *bytes, size_t n, const struct gzip_limits *limits, struct wr *ret,
+		struct err *err);
 
 #endif

@@ -29,7 +29,7 @@ static void find_in(struct finder *f, const struct procedure *p, size_t first, s
 
 	if (!bytes)
 		return;
-	disasm_begin(f->code.disasm, bytes, (size_t)(stop - p->start), p->start);
+	disasm_begin_lengths(f->code.disasm, bytes, (size_t)(stop - p->start), p->start);
 	while (i < end && disasm_next(f->code.disasm, &insn))
 		for (; i < end && f->spots[i].svma < insn.svma + insn.n_bytes; i++)
 			if (f->is_caller[f->spots[i].place] && !insn.bad)

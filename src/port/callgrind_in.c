@@ -153,6 +153,9 @@ int callgrind_in_read(const uint8_t *bytes, size_t n, struct importer_job *job, 
 	}
 	if (reader.n_negative)
 		str_addf(job->notes, "%" PRIu64 " costs below 0 count as 0\n", reader.n_negative);
+	if (reader.n_untold)
+		str_addf(job->notes, "%" PRIu64 " names are numbers that no line tells\n",
+			 reader.n_untold);
 	callgrind_end(&reader);
 	if (in.n_calls)
 		str_addf(job->notes,

@@ -17,8 +17,15 @@
 #include "formats/utf16.h"
 
 #define MOST_UNPACKED ((size_t)1 << 30) /* bytes that come out of a packed file; of UTF-16 */
-#define PROBED_BYTES  ((size_t)1 << 16)
-#define PROBED_JSON   ((size_t)4 << 20) /* keys may stand behind long tables */
+
+/* A byte of a packed file is at most 1032 bytes (zlib, "Maximum Compression Factor").  Profiles
+ * have 2 to 160 (seen); larger texts of one repeated sample have more, and can be unpacked
+ * first. */
+#define FREE_UNPACKED  ((size_t)64 << 20)
+#define TIMES_UNPACKED 200
+
+#define PROBED_BYTES ((size_t)1 << 16)
+#define PROBED_JSON  ((size_t)4 << 20) /* keys may stand behind long tables */
 
 static bool has_key(const uint8_t *bytes, size_t n, const char *key)
 {
@@ -65,13 +72,19 @@ static bool is_cpuprofile(const uint8_t *bytes, size_t n)
 }
 
 /* A message of pprof's has no magic: it begins with any of its fields, and parses to its end. */
-static bool is_pprof(const uint8_t *bytes, size_t n)
+static bool starts_pprof(const uint8_t *bytes, size_t n)
 {
 	const unsigned field = n ? bytes[0] >> 3 : 0, type = n ? bytes[0] & 7 : 7;
-	struct pprof p;
-	bool is = field >= 1 && field <= 15 && (type == 0 || type == 2);
 
-	if (!is)
+	return field >= 1 && field <= 15 && (type == 0 || type == 2);
+}
+
+static bool is_pprof(const uint8_t *bytes, size_t n)
+{
+	struct pprof p;
+	bool is;
+
+	if (!starts_pprof(bytes, n))
 		return false;
 	is = pprof_parse(bytes, n, &p, NULL) >= 0;
 	pprof_release(&p);
@@ -137,14 +150,29 @@ static void close_file(struct importer_file *f)
 	wr_release(&f->room);
 }
 
+/* Whether a file of more than these N bytes may be something that an importer reads. */
+static bool may_be_profile(const uint8_t *bytes, size_t n)
+{
+	bool is = is_json(bytes, n) || starts_pprof(bytes, n) || utf16_probe(bytes, n) ||
+		  utf8_mark(bytes, n);
+
+	for (size_t i = 0; i < n_importers && !is; i++)
+		if (importers[i].probe != is_pprof)
+			is = importers[i].probe(bytes,
+						importers[i].is_text ? probed_text(bytes, n) : n);
+	return is;
+}
+
 static int unpack(struct importer_file *f, struct err *err)
 {
+	static const struct gzip_limits limits = {MOST_UNPACKED, FREE_UNPACKED, TIMES_UNPACKED,
+						  may_be_profile};
 	int rc;
 
 	if (!gzip_probe(f->bytes, f->n))
 		return 0;
 	f->is_coded = true;
-	rc = gzip_unpack(f->bytes, f->n, MOST_UNPACKED, &f->room, err);
+	rc = gzip_unpack(f->bytes, f->n, &limits, &f->room, err);
 	if (rc < 0)
 		return rc;
 	f->bytes = f->room.v;

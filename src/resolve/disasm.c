@@ -47,6 +47,14 @@ void disasm_begin(struct disasm *d, const void *bytes, size_t n_bytes, uint64_t 
 	d->end = d->p + n_bytes;
 	d->svma = svma;
 	d->want_text = true;
+	d->only_lengths = false;
+}
+
+void disasm_begin_lengths(struct disasm *d, const void *bytes, size_t n_bytes, uint64_t svma)
+{
+	disasm_begin(d, bytes, n_bytes, svma);
+	d->want_text = false;
+	d->only_lengths = true;
 }
 
 bool disasm_next(struct disasm *d, struct disasm_insn *ret)

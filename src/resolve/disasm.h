@@ -54,6 +54,10 @@ void disasm_free(struct disasm *d);
  * byte's address.  No instruction is read past N_BYTES. */
 void disasm_begin(struct disasm *d, const void *bytes, size_t n_bytes, uint64_t svma);
 
+/* As disasm_begin, for who asks only where instructions begin: disasm_next tells svma, n_bytes and
+ * bad, in less than half of the time (x86). */
+void disasm_begin_lengths(struct disasm *d, const void *bytes, size_t n_bytes, uint64_t svma);
+
 /* Decodes the next instruction; false at the end. */
 bool disasm_next(struct disasm *d, struct disasm_insn *ret);
 

@@ -7,7 +7,7 @@
 #include "resolve/disasm.h"
 
 /* Decodes the instruction at D->p (at least one byte is there): fills RET's n_bytes, kind, target
- * and bad, and, when D->want_text, D->text. */
+ * and bad, and, when D->want_text, D->text; when D->only_lengths, at least n_bytes and bad. */
 typedef void disasm_decode_fn(struct disasm *d, struct disasm_insn *ret);
 
 struct disasm {
@@ -17,7 +17,7 @@ struct disasm {
 	void *engine; /* the machine's own */
 	const uint8_t *p, *end;
 	uint64_t svma; /* of p */
-	bool want_text;
+	bool want_text, only_lengths;
 	struct str text;
 };
 

@@ -83,15 +83,26 @@ static void add_rip_note(struct disasm *d, const ZydisDecodedInstruction *in,
 	}
 }
 
+/* Without operands, which are half of the work. */
+static ZyanStatus decode_length(const struct disasm *d, ZydisDecodedInstruction *ret)
+{
+	const struct engine *e = d->engine;
+
+	return ZydisDecoderDecodeInstruction(&e->decoder, NULL, d->p, (size_t)(d->end - d->p), ret);
+}
+
 static void disasm_x86_decode(struct disasm *d, struct disasm_insn *ret)
 {
 	struct engine *e = d->engine;
 	ZydisDecodedInstruction in;
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	const ZydisDecodedOperand *first = &operands[0];
+	ZyanStatus rc = d->only_lengths
+				? decode_length(d, &in)
+				: ZydisDecoderDecodeFull(&e->decoder, d->p, (size_t)(d->end - d->p),
+							 &in, operands);
 
-	if (ZYAN_FAILED(ZydisDecoderDecodeFull(&e->decoder, d->p, (size_t)(d->end - d->p), &in,
-					       operands))) {
+	if (ZYAN_FAILED(rc)) {
 		ret->bad = true;
 		ret->n_bytes = 1;
 		if (d->want_text)
@@ -99,6 +110,8 @@ static void disasm_x86_decode(struct disasm *d, struct disasm_insn *ret)
 		return;
 	}
 	ret->n_bytes = in.length;
+	if (d->only_lengths)
+		return;
 	ret->kind = kind_of(&in);
 	if (ret->kind != DISASM_OTHER && in.operand_count_visible &&
 	    first->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && first->imm.is_relative)

@@ -36,7 +36,8 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 	native_pack(&b, g);
 	gzip_end(g);
 	native_release(&b);
-	gzip_unpack((const uint8_t *)packed.v, packed.n, 1 << 20, &out, NULL);
+	gzip_unpack((const uint8_t *)packed.v, packed.n, &(struct gzip_limits){.most = 1 << 20},
+		    &out, NULL);
 	*ret_n = out.n;
 	return out.v;
 }

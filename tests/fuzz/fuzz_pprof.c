@@ -35,8 +35,9 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 	pprof_put_comment(&w, "made by a test");
 	pprof_writer_finish(&w, &file);
 	if (i == 0) { /* as mutations reach it */
-		FUZZ_REQUIRE(gzip_unpack((const uint8_t *)file.v, file.n, 1 << 20, &bytes, NULL) ==
-			     0);
+		FUZZ_REQUIRE(gzip_unpack((const uint8_t *)file.v, file.n,
+					 &(struct gzip_limits){.most = 1 << 20}, &bytes,
+					 NULL) == 0);
 		str_release(&file);
 		*ret_n = bytes.n;
 		return bytes.v;
@@ -51,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct pprof p;
 
 	if (gzip_probe(data, n)) {
-		if (gzip_unpack(data, n, 1 << 20, &bytes, NULL) < 0)
+		if (gzip_unpack(data, n, &(struct gzip_limits){.most = 1 << 20}, &bytes, NULL) < 0)
 			return 0;
 		FUZZ_REQUIRE(bytes.n <= 1 << 20);
 		data = bytes.v;

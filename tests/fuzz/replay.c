@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Runs a fuzz target without a fuzzer: every file of the command line, every input of fuzz_seed(),
- * and $FUZZ_CASES (default 2000) mutations of each; with neither, mutations of the empty input.
+ * each of them cut off at every byte (of those larger than $FUZZ_CUTS, default 4096: at so many
+ * places), and $FUZZ_CASES (default 2000) mutations of each; with neither, mutations of the empty
+ * input.
  * The mutations follow from $FUZZ_SEED (default 1) and the input's number alone, so a failure
  * repeats: on a crash, a sanitizer's report or an input that takes longer than 20 seconds, the
  * bytes are written to crash-<target>.bin in the working directory and the place is named on
@@ -11,6 +13,7 @@
 #include "fuzz.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +28,7 @@ void __sanitizer_set_death_callback(void (*f)(void)) __attribute__((weak));
 static struct {
 	const char *program, *seed_name;
 	unsigned mutation; /* 0: the seed itself */
+	bool cut;	   /* it ends too early */
 	const uint8_t *bytes;
 	size_t n;
 } now;
@@ -47,8 +51,9 @@ static void report(void)
 	int fd, n;
 
 	snprintf(path, sizeof(path), "crash-%s.bin", name ? name + 1 : now.program);
-	n = snprintf(msg, sizeof(msg), "%s: failed on %s, mutation %u (%zu bytes kept in %s)\n",
-		     now.program, now.seed_name, now.mutation, now.n, path);
+	n = snprintf(msg, sizeof(msg), "%s: failed on %s, %s %u (%zu bytes kept in %s)\n",
+		     now.program, now.seed_name, now.cut ? "cut at" : "mutation",
+		     now.cut ? (unsigned)now.n : now.mutation, now.n, path);
 	if (write(STDERR_FILENO, msg, (size_t)n) < 0)
 		return;
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
@@ -143,6 +148,18 @@ insert:
 	return n + len;
 }
 
+static void run_cuts(const uint8_t *seed, size_t n_seed)
+{
+	const char *cuts = getenv("FUZZ_CUTS");
+	const size_t most = cuts ? strtoul(cuts, NULL, 0) : 4096,
+		     step = n_seed / (most + !most) + 1;
+
+	now.cut = true;
+	for (size_t n = 0; n < n_seed; n += step)
+		run(seed, n);
+	now.cut = false;
+}
+
 static void run_mutations(const char *name, unsigned number, const uint8_t *seed, size_t n_seed,
 			  unsigned n_cases)
 {
@@ -154,6 +171,7 @@ static void run_mutations(const char *name, unsigned number, const uint8_t *seed
 	now.seed_name = name;
 	now.mutation = 0;
 	run(seed, n_seed);
+	run_cuts(seed, n_seed);
 	for (unsigned i = 1; i <= n_cases; i++) {
 		size_t n = n_seed;
 
@@ -244,6 +262,6 @@ int main(int argc, char **argv)
 	}
 	if (n_seeds == 0)
 		run_mutations("the empty input", n_seeds++, (const uint8_t *)"", 0, n_cases);
-	printf("%u seeds, %u mutations of each: no crash\n", n_seeds, n_cases);
+	printf("%u seeds, cut at every byte, %u mutations of each: no crash\n", n_seeds, n_cases);
 	return 0;
 }

@@ -62,7 +62,9 @@ static void expect_packed(const struct native_block *b, const char *bytes, size_
 
 	native_pack(b, g);
 	gzip_end(g);
-	EXPECT_EQ(gzip_unpack((const uint8_t *)packed.v, packed.n, 1000, &back, NULL), 0);
+	EXPECT_EQ(gzip_unpack((const uint8_t *)packed.v, packed.n,
+			      &(struct gzip_limits){.most = 1000}, &back, NULL),
+		  0);
 	EXPECT_EQ(back.n, n);
 	EXPECT(back.n == n && memcmp(back.v, bytes, n) == 0);
 	wr_release(&back);

@@ -234,18 +234,38 @@ TEST(many_names_of_json)
 	}
 }
 
-/* 64 MiB of zeros are 64 KiB when packed: no more comes out than is allowed, and one byte. */
+static bool is_one(const uint8_t *bytes, size_t n)
+{
+	return n && bytes[0] == 1;
+}
+
+/* 64 MiB of zeros are 64 KiB when packed: no more comes out than is allowed, and one byte.  Of a
+ * file that unpacks to 200 times its size, no more than FREE. */
 TEST(packed_bombs)
 {
-	enum { N = 64 << 20, MOST_OUT = 1 << 20 };
+	enum { N = 64 << 20, FREE = 16 << 20 };
+	const struct gzip_limits few = {.most = 1 << 20}, any = {.most = N},
+				 times = {N, FREE, 200, NULL}, unknown = {N, 0, 0, is_one};
 	uint8_t *zeros = xcalloc(N, 1);
 	struct str packed = {0};
 	struct wr out = {0};
+	struct err err = {0};
 
 	gzip_pack(&packed, zeros, N);
-	free(zeros);
 	EXPECT(packed.n < N / 200);
-	EXPECT_EQ(gzip_unpack((uint8_t *)packed.v, packed.n, MOST_OUT, &out, NULL), -E2BIG);
+	EXPECT_EQ(gzip_unpack((uint8_t *)packed.v, packed.n, &few, &out, NULL), -E2BIG);
 	EXPECT_EQ(out.n, 0);
+	EXPECT_EQ(gzip_unpack((uint8_t *)packed.v, packed.n, &times, &out, &err), -E2BIG);
+	EXPECT(strstr(err.msg, "as of a bomb"));
+	EXPECT_EQ(gzip_unpack((uint8_t *)packed.v, packed.n, &unknown, &out, NULL), -EINVAL);
+	EXPECT_EQ(gzip_unpack((uint8_t *)packed.v, packed.n, &any, &out, NULL), 0);
+	EXPECT_EQ(out.n, N);
+	wr_release(&out);
+	str_reset(&packed);
+	gzip_pack(&packed, zeros, FREE);
+	EXPECT_EQ(gzip_unpack((uint8_t *)packed.v, packed.n, &times, &out, NULL), 0);
+	EXPECT_EQ(out.n, FREE);
+	wr_release(&out);
+	free(zeros);
 	str_release(&packed);
 }

@@ -64,7 +64,7 @@ TEST(pprof_is_read)
 	uint8_t *packed = stacks_t_file("pprof", &n);
 	struct wr bytes = {0};
 
-	REQUIRE(gzip_unpack(packed, n, 1 << 20, &bytes, NULL) == 0);
+	REQUIRE(gzip_unpack(packed, n, &(struct gzip_limits){.most = 1 << 20}, &bytes, NULL) == 0);
 	EXPECT(stacks_t_importer("profile of pprof")->probe(bytes.v, bytes.n));
 	EXPECT(read_back("profile of pprof", bytes.v, bytes.n, sums, &n_columns) == 0);
 	EXPECT_EQ(n_columns, 3);
@@ -73,9 +73,10 @@ TEST(pprof_is_read)
 	EXPECT_EQ(sums[2], 7);
 	/* A bound on what comes out of a packed file. */
 	wr_release(&bytes);
-	EXPECT(gzip_unpack(packed, n, 100, &bytes, NULL) == -E2BIG);
+	EXPECT(gzip_unpack(packed, n, &(struct gzip_limits){.most = 100}, &bytes, NULL) == -E2BIG);
 	for (size_t k = 0; k < n; k++) {
-		EXPECT(gzip_unpack(packed, k, 1 << 20, &bytes, NULL) < 0);
+		EXPECT(gzip_unpack(packed, k, &(struct gzip_limits){.most = 1 << 20}, &bytes,
+				   NULL) < 0);
 		wr_release(&bytes);
 	}
 	free(packed);
@@ -131,7 +132,7 @@ TEST(messages_and_folded_lines_end_anywhere)
 	struct wr bytes = {0};
 	uint64_t sums[8];
 
-	REQUIRE(gzip_unpack(packed, n, 1 << 20, &bytes, NULL) == 0);
+	REQUIRE(gzip_unpack(packed, n, &(struct gzip_limits){.most = 1 << 20}, &bytes, NULL) == 0);
 	for (size_t k = 0; k < bytes.n; k++) {
 		part = xmemdup(bytes.v, k + !k);
 		n_taken += read_back("profile of pprof", part, k, sums, &n_columns) >= 0;

@@ -184,6 +184,33 @@ TEST(x86_names_targets_and_bad_bytes)
 	expect_all(opts, x86_code, sizeof(x86_code), 0x1000, intel, n_elems(intel));
 }
 
+/* Where instructions begin is the same without the rest: of the code above, and of any bytes. */
+TEST(x86_lengths_alone)
+{
+	struct disasm_opts opts = {.machine = EM_X86_64};
+	struct disasm *whole = disasm_new(&opts, NULL), *d = disasm_new(&opts, NULL);
+	struct disasm_insn a, b;
+	uint8_t bytes[65536];
+	uint64_t x = 1;
+
+	REQUIRE(whole && d);
+	for (size_t i = 0; i < sizeof(bytes); i++) {
+		x = x * 6364136223846793005ULL + 1442695040888963407ULL;
+		bytes[i] = i < sizeof(x86_code) ? x86_code[i] : (uint8_t)(x >> 56);
+	}
+	disasm_begin(whole, bytes, sizeof(bytes), 0x1000);
+	disasm_begin_lengths(d, bytes, sizeof(bytes), 0x1000);
+	while (disasm_next(whole, &a)) {
+		REQUIRE(disasm_next(d, &b));
+		EXPECT_EQ(b.svma, a.svma);
+		EXPECT_EQ(b.n_bytes, a.n_bytes);
+		EXPECT_EQ(b.bad, a.bad);
+	}
+	EXPECT(!disasm_next(d, &b));
+	disasm_free(whole);
+	disasm_free(d);
+}
+
 TEST(x86_targets_inside_a_range)
 {
 	static const uint8_t code[] = {

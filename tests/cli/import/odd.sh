@@ -44,6 +44,9 @@ printf 'events: Ir\nfn=f\n1 10\n* *\n' >relative.out
 try relative.out
 printf 'events: Ir\nfn=f\n1 10 20\n' >many.out
 try many.out
+# An object and a function by numbers that no line tells: unknown, and said.
+printf 'events: Ir\nob=(8)\nfn=(1) f\n1 10\nfn=(2)\n1 5\n' >untold.out
+try untold.out
 # What PowerShell writes.
 printf 'main;hot;\303\251t\303\251 3\nmain;read 2\n' >plain.folded
 iconv -f UTF-8 -t UTF-16LE plain.folded | (printf '\377\376'; cat) >little.folded

@@ -14,6 +14,11 @@ dwell prof --db cut.gz
 printf '\377\376' >huge.folded
 truncate -s 2G huge.folded
 dwell prof --db huge.folded
+# 16 MiB of zeros: a bomb is refused at its beginning.
+head -c 16777216 /dev/zero | gzip -n >bomb.gz
+dwell prof --db bomb.gz
+dwell import --db none bomb.gz
+ls none
 # No profile at all.
 printf 'one\ntwo\n' | gzip -n >d.gz
 dwell prof --db d.gz
