@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """CPU time of `dwell mem` beside perf c2c and perf mem, and of reading branch stacks, on files made up.
 
-    bench/memory.py BUILD [ROUNDS]     after: ninja -C BUILD bench/make_perfdata
+    bench/memory.py BUILD [ROUNDS]     after: ninja -C BUILD bench/make_perfdata bench/bench_branches
 
-10^6 loads and stores of four processes of 16 threads; 10^7 branches in stacks of 16.  Commands take turns; the least
-CPU time (user and system) of each counts.  Files take 360 MB below $TMPDIR."""
+10^6 loads and stores of four processes of 16 threads; 10^7 branches in stacks of 16, read and counted (dwell cat
+--branches), and counted alone (bench_branches).  Commands take turns; CPU time is user and system.  Ratios are the
+median of the rounds, with the least and the most.  Files take 360 MB below $TMPDIR."""
 import os
 import resource
 import subprocess
@@ -38,16 +39,24 @@ def main():
             "perf mem report": ["perf", "mem", "report", "-i", "accesses", "--stdio"],
             "dwell cat --branches": [dwell, "cat", "--branches", "branches"],
         }
-        least = {name: cpu(command) for name, command in commands.items()}
-        for _ in range(rounds - 1):
+        took = {name: [] for name in commands}
+        counted = []
+        for _ in range(rounds):
             for name, command in commands.items():
-                least[name] = min(least[name], cpu(command))
+                took[name].append(cpu(command))
+            text = subprocess.run([os.path.join(build, "bench/bench_branches"), "branches"], capture_output=True,
+                                  text=True, check=True).stdout
+            counted.append(float(text.split(": ")[1].split()[0]))
         os.chdir("/")
-    for name, seconds in least.items():
-        print("%-22s %6.2f s" % (name, seconds))
-    print("lines beside perf c2c %.3f, all beside perf mem %.3f, %.1f million branches a second; load %.0f" % (
-        least["dwell mem --by line"] / least["perf c2c report"], least["dwell mem"] / least["perf mem report"],
-        10 / least["dwell cat --branches"], os.getloadavg()[0]))
+    for name, seconds in took.items():
+        print("%-22s %6.2f to %.2f s" % (name, min(seconds), max(seconds)))
+    for what, a, b in ("lines beside perf c2c", "dwell mem --by line", "perf c2c report"), \
+            ("all beside perf mem", "dwell mem", "perf mem report"):
+        ratios = sorted(x / y for x, y in zip(took[a], took[b]))
+        print("%s %.3f [%.3f, %.3f]" % (what, ratios[len(ratios) // 2], ratios[0], ratios[-1]))
+    read = sorted(10 / s for s in took["dwell cat --branches"])
+    print("millions of branches a second: read and counted %.1f to %.1f, counted alone %.1f to %.1f; load %.0f" % (
+        read[0], read[-1], min(counted), max(counted), os.getloadavg()[0]))
 
 
 if __name__ == "__main__":

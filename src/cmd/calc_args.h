@@ -22,7 +22,7 @@ struct calc_args {
 
 #define CALC_OPTIONS(a)                                                                            \
 	{"counts", OPT_STR, &(a)->counts, "FILE",                                                  \
-	 "how often instructions ran is in FILE, of callgrind --dump-instr=yes"},                  \
+	 "how often code ran is in FILE, of callgrind --dump-instr=yes or gcov --json-format"},    \
 		{"mcpu", OPT_STR, &(a)->cpu, "CPU",                                                \
 		 "best case on this CPU, as llvm-mca calls it (default: this machine's)"},         \
 		{"mhz", OPT_U64, &(a)->mhz, "N",                                                   \

@@ -328,8 +328,8 @@ static int export_parse(struct cmd *c, struct export *x, const struct format **r
 	vec_push(&table, (struct opt){"version", OPT_STR, &x->version, "V",
 				      "of DCPI's files: 0.06 or 0.07 (default)"});
 	vec_push(&table, (struct opt){"counts", OPT_STR, &x->counts, "FILE",
-				      "--bb, --pixie, --lcov: how often instructions ran, of "
-				      "callgrind --dump-instr=yes"});
+				      "--bb, --pixie, --lcov: how often code ran, of "
+				      "callgrind --dump-instr=yes or gcov --json-format"});
 	vec_push(&table, (struct opt){"conf", OPT_STR, &x->conf, "LEVEL",
 				      "--pixie: counts less sure than low, medium (default), high "
 				      "or exact are 0"});

@@ -40,7 +40,8 @@ static int list_parse(struct cmd *c, struct list_args *a)
 		{"blocks", OPT_FLAG, &a->blocks, NULL,
 		 "basic blocks, how often each ran, and how sure that is"},
 		{"counts", OPT_STR, &a->counts, "FILE",
-		 "how often instructions ran is in FILE, of callgrind --dump-instr=yes"},
+		 "how often code ran is in FILE, of callgrind --dump-instr=yes or gcov "
+		 "--json-format"},
 		{"hot", OPT_FLAG, &a->show.hot, NULL, "only what is hot and what leads there"},
 		{"o output", OPT_STR, &a->output, "FILE",
 		 "write a page, source and code side by side, to FILE.html (-: stdout)"},

@@ -11,6 +11,8 @@
 #include "base/lower_bound.h"
 #include "base/str.h"
 #include "formats/callgrind.h"
+#include "formats/gzip.h"
+#include "formats/json_in.h"
 
 /* callgrind's event for instructions executed (cl-format.html, "Ir"). */
 #define EXECUTED "Ir"
@@ -78,7 +80,7 @@ static void add_equal(struct exact_counts *c)
 	c->v.n = n;
 }
 
-int exact_counts_init(struct exact_counts *c, const uint8_t *bytes, size_t n, struct err *err)
+static int read_callgrind(struct exact_counts *c, const uint8_t *bytes, size_t n, struct err *err)
 {
 	struct counts_reader in = {.c = c};
 	struct callgrind_reader reader;
@@ -88,9 +90,6 @@ int exact_counts_init(struct exact_counts *c, const uint8_t *bytes, size_t n, st
 	size_t number = 0;
 	int rc = 0;
 
-	*c = (struct exact_counts){0};
-	if (!callgrind_probe(bytes, n))
-		return err_set(err, -EINVAL, "no file of callgrind");
 	callgrind_begin(&reader, &c->arena);
 	while (rc >= 0 && text_line_next(&r, &l)) {
 		number++;
@@ -106,16 +105,86 @@ int exact_counts_init(struct exact_counts *c, const uint8_t *bytes, size_t n, st
 	else if (rc >= 0 && !in.column)
 		rc = err_set(err, -EINVAL, "does not count instructions (" EXECUTED ")");
 	callgrind_end(&reader);
+	if (rc >= 0)
+		add_equal(c);
+	return rc;
+}
+
+/* --- lines --- */
+
+static int compare_gcov_lines(const void *a, const void *b)
+{
+	const struct gcov_line *x = a, *y = b;
+	int d = strcmp(str_basename(x->file), str_basename(y->file));
+
+	d = d ? d : strcmp(x->file, y->file);
+	return d ? d : (x->line > y->line) - (x->line < y->line);
+}
+
+/* The lines LINE of the file that is called FILE, whole. */
+static struct line_range lines_of(const struct exact_counts *c, const char *file, uint32_t line)
+{
+	const struct gcov_line key = {.file = file, .line = line};
+	const struct gcov_line *v = c->lines.v.v;
+	const size_t n = c->lines.v.n;
+	const size_t first = lower_bound(k, 0, n, compare_gcov_lines(&v[k], &key) < 0);
+	const size_t end = lower_bound(k, first, n, compare_gcov_lines(&v[k], &key) <= 0);
+
+	return (struct line_range){v + first, v + end};
+}
+
+struct line_range exact_counts_of_line(const struct exact_counts *c, const char *file,
+				       uint32_t line)
+{
+	const char *name = str_basename(file);
+	const struct gcov_line *v = c->lines.v.v;
+	const size_t n = c->lines.v.n;
+	const size_t first = lower_bound(k, 0, n, strcmp(str_basename(v[k].file), name) < 0);
+	const size_t end = lower_bound(k, first, n, strcmp(str_basename(v[k].file), name) <= 0);
+	const struct line_range ret = lines_of(c, file, line);
+
+	if (ret.first != ret.end || first == end || strcmp(v[first].file, v[end - 1].file) != 0)
+		return ret;
+	return lines_of(c, v[first].file, line);
+}
+
+static int read_gcov(struct exact_counts *c, const uint8_t *bytes, size_t n, struct err *err)
+{
+	int rc = gcov_read(bytes, n, &c->lines, err);
+
+	c->of_lines = true;
+	vec_sort(&c->lines.v, compare_gcov_lines);
+	return rc;
+}
+
+int exact_counts_init(struct exact_counts *c, const uint8_t *bytes, size_t n, struct err *err)
+{
+	struct wr unpacked = {0};
+	int rc = 0;
+
+	*c = (struct exact_counts){0};
+	if (gzip_probe(bytes, n)) {
+		rc = gzip_unpack(bytes, n, JSON_IN_MOST_BYTES, &unpacked, err);
+		bytes = unpacked.v;
+		n = unpacked.n;
+	}
+	if (rc >= 0 && gcov_probe(bytes, n))
+		rc = read_gcov(c, bytes, n, err);
+	else if (rc >= 0 && callgrind_probe(bytes, n))
+		rc = read_callgrind(c, bytes, n, err);
+	else if (rc >= 0)
+		rc = err_set(err, -EINVAL,
+			     "no file of callgrind, nor of gcov (gcov --json-format writes one)");
+	wr_release(&unpacked);
 	if (rc < 0)
 		exact_counts_release(c);
-	else
-		add_equal(c);
 	return rc;
 }
 
 void exact_counts_release(struct exact_counts *c)
 {
 	vec_release(&c->v);
+	gcov_release(&c->lines);
 	arena_release(&c->arena);
 	*c = (struct exact_counts){0};
 }

@@ -39,6 +39,11 @@ void blocks_emit_basis(struct emit *e, const struct blocks *b)
 			  " sample%s of retired instructions\n",
 			  b->n_basis, plural_s(b->n_basis));
 		break;
+	case BLOCKS_OF_LINES:
+		emit_text(e,
+			  "counts are executions, of %" PRIu64 " source line%s that gcov counted\n",
+			  b->n_basis, plural_s(b->n_basis));
+		break;
 	case BLOCKS_EXACT:
 		emit_text(e, "counts are executions, of %" PRIu64 " instructions counted\n",
 			  b->n_basis);

@@ -3,7 +3,16 @@
  *
  * Samples of retired instructions: of an event that samples each instruction alike, so a block that
  * ran n times with a period p has n * n_insns / p samples.  Samples of time say nothing of how
- * often code ran, and are not used. */
+ * often code ran, and are not used.
+ *
+ * gcov's counts are of source lines, maybe of another build of them.  A line of the procedure's
+ * own, none of what is inlined there, that has instructions in one block alone says how often that
+ * block ran; the flow of control says it of others:
+ *
+ *     block   lines    gcov           count
+ *     A       4        4: 10          10
+ *     B       5, 6     6: 990         990: line 5 is in two blocks and says nothing
+ *     C       5        -              10: B goes on to itself or to C, and A to B */
 #include "query/rows/blocks.h"
 
 #include <errno.h>
@@ -19,6 +28,7 @@
 
 struct blocks_maker {
 	struct query *q;
+	const struct listing *l;
 	const struct image *im;
 	image_id image;
 	struct flow flow;
@@ -52,6 +62,108 @@ static bool count_exactly(struct blocks_maker *m, const struct exact_counts *exa
 				m->counts[b].n = (double)r.first[i].n;
 		}
 	}
+	return m->ret->n_basis > 0;
+}
+
+/* --- counts of lines --- */
+
+#define NO_BLOCK    UINT32_MAX
+#define MANY_BLOCKS (UINT32_MAX - 1)
+
+/* The line of L's instruction IN, when it is the procedure's own; LINE_NONE: it is not. */
+static uint32_t own_line(const struct listing_insn *in)
+{
+	return in->inlined ? LINE_NONE : in->line;
+}
+
+/* Finds for each line of the listing the block that alone has instructions of it. */
+static uint32_t *find_blocks_of_lines(const struct blocks_maker *m)
+{
+	const struct listing *l = m->l;
+	uint32_t *ret = xmalloc((l->lines.n + 1) * sizeof(*ret));
+
+	for (size_t i = 0; i < l->lines.n; i++)
+		ret[i] = NO_BLOCK;
+	vec_each (in, &l->insns) {
+		const size_t b = block_at(&m->flow, in->svma);
+		uint32_t *of = own_line(in) == LINE_NONE ? NULL : &ret[own_line(in)];
+
+		if (of && b != SIZE_MAX)
+			*of = *of == NO_BLOCK || *of == b ? (uint32_t)b : MANY_BLOCKS;
+	}
+	return ret;
+}
+
+/* How often LINE ran in the procedure; false: it is not told.  A line of a template counts for each
+ * function that was made of it. */
+static bool count_of_line(const struct blocks_maker *m, const struct exact_counts *exact,
+			  const struct listing_line *line, double *ret)
+{
+	const struct line_range r = exact_counts_of_line(exact, line->file, line->line);
+
+	for (const struct gcov_line *k = r.first; k < r.end; k++)
+		if (r.end - r.first == 1 || strcmp(k->function, m->l->procedure) == 0) {
+			*ret = (double)k->n;
+			return true;
+		}
+	return false;
+}
+
+/* Joins what one more line, which ran N times, says of a block.  Lines that differ make it unsure:
+ * the compiler moved one of them. */
+static void measure_line(struct flow_measure *to, double n)
+{
+	if (to->is_known) {
+		to->more += (n - to->n) * (n - to->n);
+		return;
+	}
+	/* As sure as it can be said: a deviation of a thousandth. */
+	*to = (struct flow_measure){.n = n, .c = n * 1e-6, .more = 0.01, .is_known = true};
+}
+
+/* The block at the procedure's beginning runs at each call. */
+static void measure_entry(struct blocks_maker *m, const struct exact_counts *exact,
+			  struct flow_measure *measures)
+{
+	const size_t b = block_at(&m->flow, m->l->start);
+	struct line_range r = {0};
+
+	if (b != SIZE_MAX && !measures[b].is_known && m->l->file)
+		r = exact_counts_of_line(exact, m->l->file, 0);
+	for (const struct gcov_line *k = r.first; k < r.end; k++)
+		if (strcmp(k->function, m->l->procedure) == 0) {
+			measure_line(&measures[b], (double)k->n);
+			return;
+		}
+}
+
+/* Counts blocks by the flow from those that were measured.  What only the flow tells may be a
+ * guess, where it leaves a choice, and is never sure. */
+static void fit_lines(struct blocks_maker *m, const struct flow_measure *measures)
+{
+	flow_fit(&m->flow, measures, m->counts);
+	for (size_t b = 0; b < m->flow.blocks.n; b++)
+		if (!measures[b].is_known && m->counts[b].confidence > COUNT_LOW)
+			m->counts[b].confidence = COUNT_LOW;
+}
+
+static bool count_lines(struct blocks_maker *m, const struct exact_counts *exact)
+{
+	_mem_ struct flow_measure *measures = xcalloc(m->flow.blocks.n + 1, sizeof(*measures));
+	_mem_ uint32_t *block_of = find_blocks_of_lines(m);
+
+	for (size_t i = 0; i < m->l->lines.n; i++) {
+		const struct listing_line *line = &m->l->lines.v[i];
+		double n;
+
+		if (block_of[i] >= MANY_BLOCKS || !line->file || !count_of_line(m, exact, line, &n))
+			continue;
+		measure_line(&measures[block_of[i]], n);
+		m->ret->n_basis++;
+	}
+	measure_entry(m, exact, measures);
+	if (m->ret->n_basis)
+		fit_lines(m, measures);
 	return m->ret->n_basis > 0;
 }
 
@@ -197,6 +309,16 @@ static void add_rows(struct blocks_maker *m, const struct columns *columns)
 
 static int count_blocks(struct blocks_maker *m, const struct exact_counts *exact, struct err *err)
 {
+	if (exact && exact->of_lines) {
+		m->ret->basis = BLOCKS_OF_LINES;
+		m->ret->basis_text = "gcov's counts of lines";
+		return count_lines(m, exact)
+			       ? 0
+			       : err_set(err, -ENODATA,
+					 "no line of the procedure is counted; is the file of its "
+					 "source, and has %s line numbers?",
+					 str_basename(m->im->path));
+	}
 	if (exact) {
 		m->ret->basis = BLOCKS_EXACT;
 		m->ret->basis_text = "exact counts";
@@ -219,13 +341,13 @@ static int count_blocks(struct blocks_maker *m, const struct exact_counts *exact
 	}
 	return err_set(err, -ENODATA,
 		       "no retired samples, no branches: block counts cannot be known; "
-		       "--counts FILE takes callgrind's");
+		       "--counts FILE takes callgrind's or gcov's");
 }
 
 int blocks_gather(const struct listing *l, const struct columns *columns,
 		  const struct exact_counts *exact, struct blocks *ret, struct err *err)
 {
-	struct blocks_maker m = {.q = l->code.q, .image = l->code.image, .ret = ret};
+	struct blocks_maker m = {.q = l->code.q, .l = l, .image = l->code.image, .ret = ret};
 	uint64_t start;
 	int rc;
 
