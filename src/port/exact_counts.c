@@ -157,14 +157,24 @@ static int read_gcov(struct exact_counts *c, const uint8_t *bytes, size_t n, str
 	return rc;
 }
 
+static bool is_counts(const uint8_t *bytes, size_t n)
+{
+	return gcov_probe(bytes, n) || callgrind_probe(bytes, n);
+}
+
 int exact_counts_init(struct exact_counts *c, const uint8_t *bytes, size_t n, struct err *err)
 {
+	/* 64 MB may come out of any file, more only at 1000 times what is read at most. */
+	const struct gzip_limits limits = {.most = JSON_IN_MOST_BYTES,
+					   .free = (size_t)64 << 20,
+					   .times = 1000,
+					   .known = is_counts};
 	struct wr unpacked = {0};
 	int rc = 0;
 
 	*c = (struct exact_counts){0};
 	if (gzip_probe(bytes, n)) {
-		rc = gzip_unpack(bytes, n, JSON_IN_MOST_BYTES, &unpacked, err);
+		rc = gzip_unpack(bytes, n, &limits, &unpacked, err);
 		bytes = unpacked.v;
 		n = unpacked.n;
 	}
