@@ -123,6 +123,40 @@ def frame_row(name):
                  (name, *(median([p[k] for p in pairs]) / 1e3 for k in (0, 1)), *DEPTHS))
 
 
+MIXED = '''
+import sys, time
+def work(end):
+    x = 0
+    while time.time() < end:
+        for i in range(10000): x += i & 3
+def down(n, end):
+    if n in (6, 11): return sorted((n,), key=lambda x: down(x - 1, end))
+    return down(n - 1, end) if n else work(end)
+down(int(sys.argv[1]), time.time() + float(sys.argv[2]))
+'''
+
+
+def mixed_row():
+    """A whole sample of a Python program of about 20 functions and 20 native frames between and around them."""
+    command, most = PROGRAMS["CPython"][1], 2000
+    if not shutil.which(command[0]):
+        return
+    with open(os.path.join(WORK, "mixed.py"), "w", encoding="utf-8") as f:
+        f.write(MIXED)
+    command = command + ["mixed.py"]
+    each = []
+    for i in range(ROUNDS):
+        say("a mixed stack of CPython: round %d of %d" % (i + 1, ROUNDS))
+        each.append(ns_a_sample(command, 15))
+    paths = subprocess.run([DWELL, "export", "--folded", "--runtime-frames", "--no-inline", "--db", os.path.join(WORK, "scripts.db")],
+                           stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    longest = max((line.rsplit(" ", 1)[0].split(";")[1:] for line in paths), key=len)
+    n_python = sum(f in ("down", "down.<locals>.<lambda>", "work", "<module>") for f in longest)
+    ns = bootstrap(each, median)
+    row("%d functions of CPython and %d native frames" % (n_python, len(longest) - n_python),
+        "%.0f ns [%.0f, %.0f] a sample" % ns, "-", None, "<= %d ns" % most, ns[0] <= most)
+
+
 def dwell_on(program):
     return Tool(SPAWN, [DWELL, "record", "-g", "-p", str(program.pid), "-e", "cpu-clock", "-F", "997", "--db",
                         os.path.join(WORK, "scripts.db")], environment(), os.path.join(WORK, "scripts.log"))
@@ -176,6 +210,7 @@ def measure():
     try:
         for name in PROGRAMS:
             frame_row(name)
+        mixed_row()
         beside_py_spy()
     finally:
         with open("/proc/sys/kernel/bpf_stats_enabled", "w") as f:

@@ -140,6 +140,10 @@ SCRIPT_STEP bool php_step(SCRIPT_ENV *env, struct python_walk *p)
 	}
 	if (number < SCRIPT_N_MARKS)
 		number += SCRIPT_PHP;
+	/* While an exception is thrown the frame is at an instruction among the globals, and where
+	 * it was stands before that (zend_globals.h: opline_before_exception, exception_op). */
+	if (opline - p->anchor < l->globals_bytes)
+		opline = python_word(env, opline - 8);
 	if (!p->is_internal && number >= SCRIPT_N_MARKS &&
 	    script_read(env, opline + PHP_OPLINE_LINE, &line, 4, 4) && line < SCRIPT_NO_OFF)
 		off = line;

@@ -98,8 +98,15 @@ static void php(uint32_t interpreter)
 	EXPECT_EQ(h->n_told, 6); /* nothing is remembered from one walk to the next here */
 	expect_frames(h, &out, "C::compare /a.php:8\nusort [php]:0\n{main} /a.php:20\n");
 
-	/* What cannot be read is named. */
+	/* An exception is thrown: the instruction is among the globals, behind where it was. */
 	in.sp = in.ip = 0;
+	*heap_at(h, COMPARE_FRAME, 8 * PHP_FRAME_OPLINE) = OBJECT(GLOBALS) + 0x40;
+	*heap_at(h, GLOBALS, 0x38) = OBJECT(OPLINES + COMPARE_FRAME);
+	php_walk_frames(&in, &out);
+	expect_frames(h, &out, "C::compare /a.php:7\nusort [php]:0\n{main} /a.php:20\n");
+	*heap_at(h, COMPARE_FRAME, 8 * PHP_FRAME_OPLINE) = OBJECT(OPLINES + COMPARE_FRAME);
+
+	/* What cannot be read is named. */
 	h->hole = OBJECT(TEXTS + 3) + PHP_STRING_TEXT;
 	php_walk_frames(&in, &out);
 	expect_frames(h, &out,
