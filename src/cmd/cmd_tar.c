@@ -68,7 +68,7 @@ static int put_kept_file(struct tar_run *r, const char *images, const struct ima
 	build_id_format(&im->build_id, hex);
 	file = xasprintf("%s/%s/%s", images, hex, name);
 	to = xasprintf("%s/images/%s/%s", r->top, hex, name);
-	fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* may be a FIFO */
 	rc = fd < 0 ? 0 : tar_add_file(r->fd, to, fd, err);
 	return rc < 0 ? rc : fd >= 0;
 }

@@ -73,7 +73,7 @@ int hold_check(const char *db, struct err *err)
 	if (db_fd < 0)
 		return err_errno(err, -errno, "%s", db);
 	host_file("daemon", name, sizeof(name));
-	fd = openat(db_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(db_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return 0;
 	return err_set(err, -ENOENT, "%s: no daemon of this host records there", db);

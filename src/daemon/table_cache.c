@@ -208,7 +208,7 @@ int table_cache_load(int fd, struct unwind_table *ret)
 
 	if (cache.dir < 0 || !table_cache_name(fd, &of, name))
 		return -ENOENT;
-	file = openat(cache.dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	file = openat(cache.dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (file < 0 || fstat(file, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
 	    st.st_mode & 077)
 		return -ENOENT;

@@ -52,7 +52,7 @@ static void remove_tree(int at, const char *name)
 
 static int sync_one(int at, const char *name, struct err *err)
 {
-	_fd_ int fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	_fd_ int fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	int rc = fd < 0 ? -errno : file_fsync(fd);
 
 	return rc < 0 ? err_errno(err, rc, "%s: cannot sync", name) : 0;

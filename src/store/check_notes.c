@@ -23,7 +23,7 @@ static bool is_holder(const char *name)
 /* Removes the file NAME of a daemon that is gone; a living one's keeps its lock. */
 static void remove_holder(int db_fd, const char *name)
 {
-	_fd_ int fd = openat(db_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	_fd_ int fd = openat(db_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) >= 0)
 		unlinkat(db_fd, name, 0);
