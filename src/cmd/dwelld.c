@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/screen.h"
@@ -28,6 +29,7 @@
 #include "daemon/service.h"
 #include "daemon/shed.h"
 #include "daemon/status_text.h"
+#include "port/dcpi_note.h"
 #include "base/text.h"
 #include "web/listen.h"
 #include "web/web.h"
@@ -133,17 +135,18 @@ static bool is_same_dir(const char *a, const char *b)
 	return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* As dcpid the operand is the DCPI tree; the database is where it always is.  $DCPIDB is the tree
- * for who reads it, and no database. */
+/* As dcpid the operand is the DCPI tree; the database is where it always is.  $DCPIDB is no database
+ * where it names a tree for who reads it: this one, or one that was kept up to date before. */
 static int name_tree(struct config *c, struct err *err)
 {
 	const char *tree = getenv("DCPIDB");
+	_mem_ char *fed_by = tree ? dcpi_note_read(tree) : NULL;
 
 	if (c->operands.n != 1)
 		return err_set(err, -EINVAL, "one directory, for the DCPI profile tree");
 	c->dcpi = c->operands.v[0];
 	c->operands.n = 0;
-	if (tree && is_same_dir(tree, c->dcpi))
+	if (tree && (fed_by || is_same_dir(tree, c->dcpi)))
 		unsetenv("DCPIDB");
 	return 0;
 }

@@ -536,8 +536,8 @@ int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profi
 	if (in.has_counts && !ret->n_samples && !opts->dump) {
 		port_perf_in_end(&in);
 		return err_set(err, -EINVAL,
-			       "%s: it is of perf stat record: counts, and no samples; perf stat "
-			       "report -i shows them",
+			       "%s: it is of perf stat record: counts, and no samples; `dwell "
+			       "stat -i` shows them",
 			       path);
 	}
 	perf_spe_end(&in.spe);

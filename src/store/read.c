@@ -94,7 +94,9 @@ static bool is_gone(int epochs_fd, const struct recording_name *r)
 {
 	_fd_ int fd = open_recording(epochs_fd, r, NULL), manifest = -1;
 
-	manifest = fd < 0 ? fd : openat(fd, MANIFEST_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	manifest =
+		fd < 0 ? fd
+		       : openat(fd, MANIFEST_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	return manifest < 0 || flock(manifest, LOCK_SH | LOCK_NB) < 0;
 }
 
