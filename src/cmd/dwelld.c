@@ -135,8 +135,8 @@ static bool is_same_dir(const char *a, const char *b)
 	return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* As dcpid the operand is the DCPI tree; the database is where it always is.  $DCPIDB is no database
- * where it names a tree for who reads it: this one, or one that was kept up to date before. */
+/* As dcpid the operand is the DCPI tree; the database is where it always is.  $DCPIDB is no
+ * database where it names a tree for who reads it: this one, or one of another daemon. */
 static int name_tree(struct config *c, struct err *err)
 {
 	const char *tree = getenv("DCPIDB");

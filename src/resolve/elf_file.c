@@ -2,8 +2,8 @@
 /* See elf_file.h.  Field offsets are those of elf.h's Elf32_* and Elf64_* structs (System V gABI,
  * chapters 4 and 5), read one by one through struct rd.
  *
- * Invariant: every allocation is at most the file's size plus a constant, because a range is
- * checked against the file before it is loaded. */
+ * Invariant: every allocation is at most the file's size plus a constant, and at most 1 GiB,
+ * because a range is checked against the file before it is loaded. */
 #include "resolve/elf_file.h"
 
 #include <elf.h>
@@ -18,6 +18,10 @@
 #include "base/sha256.h"
 
 #define MAX_SECTIONS (1u << 20) /* -ffunction-sections objects reach some 100,000 */
+
+/* Of a file with holes the size says nothing: one of 16 KiB on its disk may have a table of 1 TiB,
+ * which would end its reader. */
+#define MOST_LOADED (1ull << 30)
 
 static uint64_t rd_word(struct rd *r, bool is_64)
 {
@@ -63,9 +67,11 @@ uint8_t *elf_file_load(const struct elf_file *f, uint64_t off, uint64_t n)
 {
 	uint8_t *b;
 
-	if (off > f->size || n > f->size - off)
+	if (off > f->size || n > f->size - off || n > MOST_LOADED)
 		return NULL;
-	b = xmalloc((size_t)n + 1);
+	b = malloc((size_t)n + 1);
+	if (!b)
+		return NULL;
 	if (elf_file_pread(f, off, b, (size_t)n) != n) {
 		free(b);
 		return NULL;

@@ -66,7 +66,7 @@ const struct elf_section *elf_file_find_section(const struct elf_file *f, const 
 const struct elf_section *elf_file_find_type(const struct elf_file *f, uint32_t type);
 
 /* Reads N bytes at offset OFF into fresh memory (free it), with a NUL behind them; NULL when they
- * are not all inside the file or it cannot be read. */
+ * are not all inside the file, are more than 1 GiB or than there is memory, or cannot be read. */
 uint8_t *elf_file_load(const struct elf_file *f, uint64_t off, uint64_t n);
 
 /* Reads a section's bytes in the same way; NULL for those without bytes in the file. */

@@ -372,6 +372,42 @@ TEST(names_that_share_one_string_are_bounded)
 	symtab_release(&st);
 }
 
+/* Tables of symbols that lie in a hole of 1 TiB: nobody has the memory, and nobody ends for it. */
+TEST(tables_in_a_hole_are_left_alone)
+{
+	_mem_ char *elf = NULL;
+	char path[128];
+	const uint64_t off = 1 << 20, bytes = 1ull << 40;
+	uint16_t n_sections;
+	uint64_t shoff;
+	struct symtab st;
+	struct err err;
+	size_t n;
+
+	REQUIRE(make_sources());
+	REQUIRE(sh("printf '.globl f\\n.type f, @function\\nf: nop\\n.size f, 1\\n' >hole.s && "
+		   "gcc -c hole.s -o hole.o && ld -shared hole.o -o hole 2>/dev/null") == 0);
+	snprintf(path, sizeof(path), "%s/hole", dir);
+	REQUIRE(file_load(path, 1 << 20, &elf, &n, &err) == 0);
+	memcpy(&shoff, elf + 40, 8);
+	memcpy(&n_sections, elf + 60, 2);
+	for (unsigned i = 0; i < n_sections; i++) { /* gABI "Section Header" */
+		uint8_t *at = (uint8_t *)elf + shoff + 64 * i;
+		uint32_t type;
+
+		memcpy(&type, at + 4, 4);
+		if (type != SHT_SYMTAB && type != SHT_DYNSYM)
+			continue;
+		memcpy(at + 24, &off, 8);
+		memcpy(at + 32, &bytes, 8);
+	}
+	put("hole", elf, n);
+	if (truncate(path, (off_t)(off + bytes)) < 0)
+		return; /* a file system without such files */
+	EXPECT_EQ(load("hole", &st), SYMTAB_NONE);
+	symtab_release(&st);
+}
+
 /* A stripped program's unwind tables know the functions that its symbols named. */
 TEST(unwind_tables_find_what_has_no_symbol)
 {
