@@ -83,8 +83,14 @@ static int by_start(const void *a, const void *b)
 	return x->unit < y->unit ? -1 : x->unit > y->unit;
 }
 
+/* A unit's header is at least as long (DWARF 4, 7.5.1.1).  A hole of a file reads as units of length
+ * 0, four bytes each: a billion of them where the file says 4 GiB.  Linkers may pad with some. */
+#define UNIT_HEADER	 11
+#define MOST_EMPTY_UNITS 65536
+
 void lines_index(struct lines *l)
 {
+	unsigned n_empty = 0;
 	Dwarf_Off off = 0, next;
 	size_t header;
 	VEC(bool) silent = {0};
@@ -96,13 +102,14 @@ void lines_index(struct lines *l)
 	l->is_indexed = true;
 	if (l->go)
 		lines_go_index(l);
-	for (; !l->go && l->units.n < LINES_MAX_UNITS &&
+	for (; !l->go && l->units.n < LINES_MAX_UNITS && n_empty < MOST_EMPTY_UNITS &&
 	       dwarf_nextcu(l->dwarf, off, &next, &header, NULL, NULL, NULL) == 0 && next > off;
 	     off = next) {
 		Dwarf_Die die;
 		int tag;
 
-		if (!dwarf_offdie(l->dwarf, off + header, &die))
+		n_empty += next - off < UNIT_HEADER;
+		if (next - off < UNIT_HEADER || !dwarf_offdie(l->dwarf, off + header, &die))
 			continue;
 		tag = dwarf_tag(&die);
 		if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit)

@@ -2,6 +2,7 @@
 /* Line tables of small programs, compiled here by both compilers and in both versions of DWARF,
  * compared with addr2line at every address of the program's text. */
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/vec.h"
 #include "base/wr.h"
 #include "resolve/lines_impl.h"
@@ -377,4 +378,48 @@ TEST(the_file_of_common_parts_may_be_absent_but_not_a_fifo)
 	REQUIRE(run("mkfifo alt"));
 	EXPECT(!open_lines("linked", &code));
 	EXPECT_EQ(code, -EBADMSG);
+}
+
+/* A .debug_info of 3 GiB that is a hole reads as 800 million units of length 0: minutes. */
+TEST(units_in_a_hole_are_not_counted)
+{
+	_mem_ char *elf = NULL;
+	char path[128];
+	const uint64_t off = 1 << 20, bytes = 3ull << 30;
+	uint16_t n_sections, names;
+	uint64_t shoff, strings;
+	struct lines_extent at;
+	struct lines *l;
+	struct err err;
+	FILE *f;
+	size_t n;
+
+	REQUIRE(make_sources());
+	REQUIRE(run("gcc -g -O2 main.c work.c -o hole"));
+	snprintf(path, sizeof(path), "%s/hole", dir);
+	REQUIRE(file_load(path, 1 << 20, &elf, &n, &err) == 0);
+	memcpy(&shoff, elf + 40, 8);
+	memcpy(&n_sections, elf + 60, 2);
+	memcpy(&names, elf + 62, 2);
+	memcpy(&strings, elf + shoff + 64 * names + 24, 8);
+	for (unsigned i = 0; i < n_sections; i++) { /* gABI "Section Header" */
+		char *head = elf + shoff + 64 * i;
+		uint32_t name;
+
+		memcpy(&name, head, 4);
+		if (strcmp(elf + strings + name, ".debug_info") != 0)
+			continue;
+		memcpy(head + 24, &off, 8);
+		memcpy(head + 32, &bytes, 8);
+	}
+	f = fopen(path, "wb");
+	REQUIRE(f);
+	EXPECT(fwrite(elf, 1, n, f) == n);
+	fclose(f);
+	if (truncate(path, (off_t)(off + bytes)) < 0)
+		return; /* a file system without such files */
+	l = open_lines("hole", NULL);
+	if (l)
+		EXPECT(lines_procedure(l, 0x1000, 0x1100, &at) < 0);
+	lines_close(l);
 }
