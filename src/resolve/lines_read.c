@@ -83,8 +83,9 @@ static int by_start(const void *a, const void *b)
 	return x->unit < y->unit ? -1 : x->unit > y->unit;
 }
 
-/* A unit's header is at least as long (DWARF 4, 7.5.1.1).  A hole of a file reads as units of length
- * 0, four bytes each: a billion of them where the file says 4 GiB.  Linkers may pad with some. */
+/* A unit's header is at least as long (DWARF 4, 7.5.1.1).  A hole of a file reads as units of
+ * length 0, four bytes each: a billion of them where the file says 4 GiB.  Linkers may pad with
+ * some. */
 #define UNIT_HEADER	 11
 #define MOST_EMPTY_UNITS 65536
 
