@@ -219,13 +219,13 @@ w_main(0.2);
 
 def whole_short_programs():
     """Short programs from exec on: of all their samples in user mode the paths are whole, and what stands in them is
-    functions, not marks.  The first of each reads the file's table; 20 follow it."""
+    functions, not marks.  The first of each reads the file's table; more follow it."""
     n_found = 0
     for command, (name, text) in SHORT.items():
         if not shutil.which(command):
             continue
         n_found += 1
-        loop = "i=0; while [ $i -lt %d ]; do %s %s; i=$((i+1)); done" % (longer(20), command, written(name, text))
+        loop = "i=0; while [ $i -lt %d ]; do %s %s; i=$((i+1)); done" % (longer(12), command, written(name, text))
         work("sh", "-c", loop, options=("-e", "cpu-clock:u", "-c", 500009))
         found = folded_paths("--no-inline", "--comm", os.path.basename(command))
         total = sum(n for _, n in found)
