@@ -116,8 +116,8 @@ static int check_count(struct cmd *c, const struct query *q, const char *format)
 			       format, e->name);
 	open = query_open(q, &e->part);
 	if (open)
-		cmd_notice(c, "of %" PRIu64 " samples it is not known whether they count for %s",
-			   open, e->name);
+		cmd_notice(c, "of %" PRIu64 " sample%s it is not known whether %s for %s", open,
+			   plural_s(open), open == 1 ? "it counts" : "they count", e->name);
 	return 0;
 }
 

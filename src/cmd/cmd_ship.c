@@ -93,9 +93,8 @@ static void show_totals(struct cmd *c, const struct ship_totals *t, const struct
 			 t->n_named, plural_s(t->n_named));
 	if (t->n_set_aside)
 		str_addf(&c->out,
-			 "%" PRIu64
-			 " segments are set aside: the server refused them three times\n",
-			 t->n_set_aside);
+			 "%" PRIu64 " segment%s set aside: refused by the server three times\n",
+			 t->n_set_aside, t->n_set_aside == 1 ? " is" : "s are");
 	if (r->n_days)
 		str_addf(&c->out, "the server has new sums of %" PRIu64 " day%s\n", r->n_days,
 			 r->n_days == 1 ? "" : "s");
@@ -128,13 +127,13 @@ static void show_pushed(struct cmd *c, const struct push_totals *t)
 		 t->n_bytes);
 	if (t->n_repeated)
 		str_addf(&c->out,
-			 "%" PRIu64 " of these samples were pushed before without an answer: the "
-			 "server may count them twice\n",
-			 t->n_repeated);
+			 "%" PRIu64 " of these samples %s pushed before without an answer: the "
+			 "server may count %s twice\n",
+			 t->n_repeated, t->n_repeated == 1 ? "was" : "were",
+			 t->n_repeated == 1 ? "it" : "them");
 	if (t->n_left_out)
-		str_addf(&c->out,
-			 "%" PRIu64 " samples are left out: they were merged with pushed ones\n",
-			 t->n_left_out);
+		str_addf(&c->out, "%" PRIu64 " sample%s left out: merged with pushed ones\n",
+			 t->n_left_out, t->n_left_out == 1 ? " is" : "s are");
 	if (t->n_set_aside)
 		str_addf(&c->out,
 			 "%" PRIu64

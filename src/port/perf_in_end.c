@@ -207,13 +207,17 @@ void perf_in_add_notes(struct perf_in *in, const struct perf_stream_stats *st)
 	note_aux(in, s);
 	if (in->spe.n_garbage)
 		str_addf(s,
-			 "%" PRIu64 " bytes of AUX data are no packets, %" PRIu64
-			 " records damaged\n",
-			 in->spe.n_garbage, in->spe.n_damaged);
+			 "%" PRIu64 " byte%s of AUX data %s no packets, %" PRIu64
+			 " record%s damaged\n",
+			 in->spe.n_garbage, plural_s(in->spe.n_garbage),
+			 in->spe.n_garbage == 1 ? "is" : "are", in->spe.n_damaged,
+			 plural_s(in->spe.n_damaged));
 	if (in->spe.n_no_address)
-		str_addf(s, "%" PRIu64 " records of AUX data have no address\n",
-			 in->spe.n_no_address);
+		str_addf(s, "%" PRIu64 " record%s of AUX data %s no address\n",
+			 in->spe.n_no_address, plural_s(in->spe.n_no_address),
+			 in->spe.n_no_address == 1 ? "has" : "have");
 	if (in->spe.n_no_event)
-		str_addf(s, "%" PRIu64 " records of AUX data are of no event that it describes\n",
-			 in->spe.n_no_event);
+		str_addf(s, "%" PRIu64 " record%s of AUX data %s of no event that it describes\n",
+			 in->spe.n_no_event, plural_s(in->spe.n_no_event),
+			 in->spe.n_no_event == 1 ? "is" : "are");
 }

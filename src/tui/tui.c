@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "tui/term.h"
 #include "tui/views.h"
@@ -267,7 +268,7 @@ static void add_account(struct str *s, const struct tui_set *set)
 	if (*c->measures)
 		str_addf(s, " %.3f s", (double)c->n_samples / 1e9);
 	else
-		str_addf(s, " %.0f samples", all);
+		str_addf(s, " %.0f sample%s", all, plural_s((uint64_t)all));
 	if (set->seconds > 0)
 		str_addf(s, " in %.1f s", set->seconds);
 	if (c->n_idle)

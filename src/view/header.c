@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/plural.h"
 #include "query/samples/name_notes.h"
 
 static void format_time(uint64_t wall_ns, char ret[40])
@@ -332,17 +333,18 @@ static bool describe_open(struct str *s, const struct set_facts *f)
 			str_add(s, "none");
 		else
 			str_addf(s, "%" PRIu64, f->open);
-		str_addf(s, " of %" PRIu64 " samples of ", f->population);
+		str_addf(s, " of %" PRIu64 " sample%s of ", f->population, plural_s(f->population));
 		text_show(s, f->event);
 		str_add(s, f->never ? " tells " : " may be in ");
 		text_show(s, f->name);
 	}
 	if (f->unmeasured) {
-		str_addf(s, "%s%" PRIu64 " samples ", s->n ? "; " : "", f->unmeasured);
+		str_addf(s, "%s%" PRIu64 " sample%s ", s->n ? "; " : "", f->unmeasured,
+			 plural_s(f->unmeasured));
 		str_add(s, f->open || f->never ? "in it" : "of ");
 		if (!f->open && !f->never)
 			text_show(s, f->event);
-		str_addf(s, " lack the counter");
+		str_add(s, f->unmeasured == 1 ? " lacks the counter" : " lack the counter");
 		if (!f->open && !f->never) {
 			str_add(s, " of ");
 			text_show(s, f->name);

@@ -258,16 +258,18 @@ static void emit_whose(struct emit *e, struct flat *f, bool quiet)
 	text_show(&name, im.path ? im.path : "");
 	if (w->n_procedures > 1)
 		str_addf(&name, " (%zu procedures)", w->n_procedures);
-	if (!quiet && c)
+	if (!quiet && c) {
+		const double in_all = column_shown(c, w->inclusive[w->column]);
+		const char *what = c->kind != COLUMN_COUNT ? ""
+				   : in_all == 1	   ? "sample "
+							   : "samples ";
+
 		emit_text(e,
-			  c->kind != COLUMN_COUNT
-				  ? "%s of %s: %.6g of %s in or below it, %.2f%% of all; %.6g its "
-				    "own\n\n"
-				  : "%s of %s: %.0f samples of %s in or below it, %.2f%% of all; "
-				    "%.0f its own\n\n",
-			  kind, str_get(&name), column_shown(c, w->inclusive[w->column]), c->name,
-			  whole != 0 ? 100 * w->inclusive[share] / whole : 0,
+			  "%s of %s: %.*g %sof %s in or below it, %.2f%% of all; %.*g its own\n\n",
+			  kind, str_get(&name), *what ? 15 : 6, in_all, what, c->name,
+			  whole != 0 ? 100 * w->inclusive[share] / whole : 0, *what ? 15 : 6,
 			  column_shown(c, w->own[w->column]));
+	}
 	str_release(&name);
 	if (!j)
 		return;

@@ -119,7 +119,7 @@ static struct emit_cell *place_cells(struct top *t, const struct flat_row *r,
 	const struct flat_image im = s->ops->image(s, r->image);
 	struct line at = {.file = r->file, .line = r->line};
 	_str_ struct str text = {0};
-	const bool of_script = is_of_script(s, r);
+	const bool of_script = is_of_script(s, r), in_table = t->e->format == EMIT_TABLE;
 	char id[2 * BUILD_ID_MAX + 1] = "";
 	bool has_line;
 
@@ -131,7 +131,7 @@ static struct emit_cell *place_cells(struct top *t, const struct flat_row *r,
 	*cell++ = (struct emit_cell){.s = r->procedure};
 	*cell++ = (struct emit_cell){.u = r->svma,
 				     .none = r->kind != SCOPE_ADDRESS ||
-					     (of_script && t->e->format == EMIT_TABLE)};
+					     (in_table && (of_script || im.is_mark))};
 	if (code)
 		code_insn_at(code, r->svma, &text);
 	*cell++ = text_cell(t, &text);
@@ -140,7 +140,8 @@ static struct emit_cell *place_cells(struct top *t, const struct flat_row *r,
 		build_id_format(im.id, id);
 	str_add(&text, id);
 	*cell++ = text_cell(t, &text);
-	*cell++ = (struct emit_cell){.s = str_basename(im.path)};
+	*cell++ = (struct emit_cell){.s = im.is_mark ? NULL : str_basename(im.path),
+				     .none = im.is_mark};
 	*cell++ = (struct emit_cell){.s = at.file, .none = !has_line};
 	*cell++ = (struct emit_cell){.u = at.line, .none = !has_line};
 	if (has_line)

@@ -26,13 +26,23 @@ function put(parent, tag, text) {
   return node;
 }
 
+// "1.5 s of wall": columns of time are called "wall(s)".
+function amountText(n, { title }) {
+  const timed = /^(.*)\(s\)$/.exec(title);
+  return `${numberText(n)} ${timed ? `s of ${timed[1]}` : title}`;
+}
+
+function sharesText(n, about) {
+  return about.adds && about.total ? ` (${shareText(n, about.total)} of the procedure, ${shareText(n, about.all)} of all)` : "";
+}
+
 function tellFacts() {
   const about = listing.columns[column];
   $("title").textContent = listing.short.join(", inlined into ");
   $("title").title = [listing.procedure, listing.into].filter(Boolean).join(", inlined into ");
   $("facts").textContent = "";
   if (about) {
-    put($("facts"), "b", `${numberText(about.total)} ${about.title}`);
+    put($("facts"), "b", amountText(about.total, about));
     if (about.adds)
       put($("facts"), "span", `(${shareText(about.total, about.all)} of all)`);
   }
@@ -65,8 +75,10 @@ function tellChosen() {
   const counts = (insn ?? line)?.counts;
   if (!counts)
     return;
-  listing.columns.forEach((about, i) => put(details, "span", `· ${numberText(counts[i])} ${about.title}` + (about.adds ?
-    ` (${shareText(counts[i], about.total)} of the procedure, ${shareText(counts[i], about.all)} of all)` : "")));
+  listing.columns.forEach((about, i) => {
+    if (counts[i] || i === column)
+      put(details, "span", `· ${amountText(counts[i], about)}${sharesText(counts[i], about)}`);
+  });
 }
 
 // --- choosing ---
