@@ -162,7 +162,8 @@ static int push_once(struct cmd *c, const struct ship_args *a, const char *db)
 				: 0;
 }
 
-static int ship_once(struct cmd *c, const struct ship_args *a)
+/* TOLD: what the passes before told the server. */
+static int ship_once(struct cmd *c, const struct ship_args *a, struct fleet_told *told)
 {
 	struct ship_totals totals = {0};
 	struct rollup_totals rolled = {0};
@@ -172,6 +173,7 @@ static int ship_once(struct cmd *c, const struct ship_args *a)
 				    .state = a->state,
 				    .again = a->again,
 				    .no_names = a->no_names,
+				    .told = told,
 				    .notice = say_notice,
 				    .notice_ctx = c};
 	int rc = source_check_kind(db, SOURCE_STORE | SOURCE_EMPTY, "dwell ship",
@@ -243,11 +245,12 @@ static void wait_ns(uint64_t ns)
 static int ship_always(struct cmd *c, const struct ship_args *a)
 {
 	uint64_t apart_ns = a->every_ns;
+	struct fleet_told told = {0};
 
 	signal(SIGTERM, end_ship);
 	signal(SIGINT, end_ship);
 	while (!ship_ended) {
-		const int rc = ship_once(c, a);
+		const int rc = ship_once(c, a, &told);
 
 		show_pass(c, rc);
 		if (rc >= 0)
@@ -258,6 +261,7 @@ static int ship_always(struct cmd *c, const struct ship_args *a)
 			apart_ns = a->every_ns;
 		wait_ns(apart_ns - own_number(apart_ns / 8 + 1));
 	}
+	fleet_told_release(&told);
 	return 0;
 }
 
@@ -351,7 +355,7 @@ int cmd_ship(struct cmd *c)
 		fleet_schema_shards(&c->out, a.cluster, a.to_db ? a.to_db : "default");
 	else if (a.schema)
 		fleet_schema_format(&c->out);
-	rc = !a.to ? 0 : a.every_ns ? ship_always(c, &a) : ship_once(c, &a);
+	rc = !a.to ? 0 : a.every_ns ? ship_always(c, &a) : ship_once(c, &a, NULL);
 	config_args_release(&words);
 	return rc;
 }

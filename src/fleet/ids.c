@@ -108,6 +108,16 @@ bool fleet_ids_add(struct fleet_ids *m, uint64_t id, uint32_t number)
 	return true;
 }
 
+void fleet_ids_put(struct fleet_ids *m, uint64_t id, uint32_t number)
+{
+	const uint32_t i = index_find(&m->ix, hash_u64(id), same_id, m, &id);
+
+	if (i == INDEX_NONE)
+		fleet_ids_add(m, id, number);
+	else
+		m->numbers.v[i] = number;
+}
+
 void fleet_ids_release(struct fleet_ids *m)
 {
 	index_release(&m->ix);

@@ -31,6 +31,8 @@ uint32_t fleet_ids_find(const struct fleet_ids *m, uint64_t id);
 
 /* Adds ID with NUMBER; false when it is there already. */
 bool fleet_ids_add(struct fleet_ids *m, uint64_t id, uint32_t number);
+/* Gives ID the number NUMBER, whatever it had. */
+void fleet_ids_put(struct fleet_ids *m, uint64_t id, uint32_t number);
 void fleet_ids_release(struct fleet_ids *m);
 
 #endif

@@ -22,6 +22,12 @@
 #define MOST_ROWS  ((size_t)1000000) /* one INSERT stores such a block whole or not at all */
 #define MOST_BYTES ((size_t)64 << 20)
 
+/* Ids that are remembered from pass to pass, of some 30 bytes each. */
+#define MOST_TOLD ((size_t)100000)
+
+/* A server says since how many seconds it runs. */
+#define SAME_START_S 1
+
 /* Dictionaries may come in parts. */
 #define MOST_DICTIONARY_BYTES ((size_t)2 << 20)
 
@@ -44,6 +50,21 @@ void fleet_told_release(struct fleet_told *t)
 {
 	for (size_t i = 0; i < FLEET_N_TABLES; i++)
 		fleet_ids_release(&t->ids[i]);
+}
+
+void fleet_told_begin(struct fleet_told *t, uint64_t server_s)
+{
+	const uint64_t off =
+		server_s > t->server_s ? server_s - t->server_s : t->server_s - server_s;
+	size_t n = 0;
+
+	for (size_t i = 0; i < FLEET_N_TABLES; i++)
+		n += t->ids[i].ids.n;
+	if (off > SAME_START_S || n > MOST_TOLD)
+		fleet_told_release(t);
+	if (off > SAME_START_S)
+		t->server_s = server_s;
+	t->pass++;
 }
 
 static void begin_table(struct fleet_sender *f, enum fleet_table_id t)
@@ -244,11 +265,13 @@ static int send_place(struct fleet_sender *f, place_id id, uint64_t version, str
 	bool named, late = false;
 
 	if (was_late != FLEET_NO_NUMBER) {
-		f->is_late |= was_late;
-		return 0;
+		f->is_late |= was_late != 0;
+		if (!was_late || was_late >> 1 == f->told->pass ||
+		    (was_late & 1 && !f->names->wanted))
+			return 0;
 	}
 	named = name_place(f, id, &proc, &script, &late);
-	fleet_ids_add(told, news, late);
+	fleet_ids_put(told, news, late ? f->told->pass << 1 | named : 0);
 	f->is_late |= late;
 	if (!named)
 		return 0;
@@ -291,7 +314,7 @@ static int send_places(struct fleet_sender *f, struct err *err)
 		if (i + 1 < ends[image])
 			continue;
 		if (f->has_symbols)
-			resolver_rest(f->names->resolver, im);
+			resolver_drop(f->names->resolver, im);
 		if (f->is_late)
 			fleet_names_note(f->names, im);
 		f->has_symbols = f->is_late = false;

@@ -9,9 +9,17 @@
 
 /* What a server was told in this process: dictionaries need not be sent twice.  Zeroed: nothing. */
 struct fleet_told {
+	/* Of places: 0, or of those that may get a name, or another, the pass in which they were
+	 * looked at, times 2, + 1: they had one. */
 	struct fleet_ids ids[FLEET_N_TABLES];
+	uint32_t pass;	   /* from 1 */
+	uint64_t server_s; /* when the server was started, since 1970 */
 };
 void fleet_told_release(struct fleet_told *t);
+
+/* Begins another pass, to a server that was started at SERVER_S.  All is forgotten when it is not
+ * the one of before, or when it is much. */
+void fleet_told_begin(struct fleet_told *t, uint64_t server_s);
 
 /* The batch that values are sent as. */
 struct fleet_batch {

@@ -218,6 +218,14 @@ static int take_number(void *ctx, const struct native_value *row, struct err *er
 	return 0;
 }
 
+int fleet_server_start(struct fleet_server *s, uint64_t *ret_s, struct err *err)
+{
+	static const struct native_col start[] = {{"n", "UInt64"}};
+
+	return fleet_ask(s, "SELECT toUInt64(toUnixTimestamp(now()) - uptime()) AS n", start, 1,
+			 take_number, ret_s, err);
+}
+
 /* The version of the tables in S's database; 0: there are none. */
 static int find_version(struct fleet_server *s, uint64_t *ret, struct err *err)
 {

@@ -52,6 +52,10 @@ int fleet_retain(struct fleet_server *s, uint64_t age_ns, struct err *err);
  * newer version stay as they are.  May be killed and run again.  Errors as fleet_run. */
 int fleet_create_schema(struct fleet_server *s, struct err *err);
 
+/* When S was started, in seconds since 1970 by its own clock, give or take one.  Errors as
+ * fleet_ask. */
+int fleet_server_start(struct fleet_server *s, uint64_t *ret_s, struct err *err);
+
 /* 0 when the database has the schema of this program.  -ENOENT: none, -EPROTONOSUPPORT: another. */
 int fleet_check_schema(struct fleet_server *s, struct err *err);
 

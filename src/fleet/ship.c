@@ -79,10 +79,11 @@ struct shipper {
 	struct ship_totals *totals;
 	struct fleet_names names;
 	late_images late; /* of what was shipped before, and of this pass */
-	struct fleet_told told;
-	struct fleet_ids shipped; /* marks of recordings whose state the server has */
-	struct fleet_ids seen;	  /* marks by which names of recordings are late, in this pass */
-	struct str state;	  /* of those that are still there */
+	struct fleet_told *told;
+	struct fleet_told own_told; /* where nobody remembers more than this pass */
+	struct fleet_ids shipped;   /* marks of recordings whose state the server has */
+	struct fleet_ids seen;	    /* marks by which names of recordings are late, in this pass */
+	struct str state;	    /* of those that are still there */
 	VEC(struct ship_refusal) refused;
 	VEC(struct ship_pending) pending; /* of the last pass */
 	char *path;			  /* of the state file */
@@ -323,7 +324,7 @@ static int send_segment(struct shipper *h, const char *epoch, const struct snaps
 	if (rc >= 0)
 		rc = of_recording(snapshot_load_segment(snap, i, &p, NULL, err));
 	if (rc >= 0)
-		rc = fleet_send(h->s, &p, &h->names, &b, &h->told, err);
+		rc = fleet_send(h->s, &p, &h->names, &b, h->told, err);
 	profile_release(&p);
 	if (rc < 0)
 		return rc;
@@ -367,7 +368,7 @@ static int try_segment(struct shipper *h, const char *epoch, const struct snapsh
 	if (rc != -EREMOTEIO)
 		return rc;
 	/* What the server was told just now it may not have. */
-	fleet_told_release(&h->told);
+	fleet_told_release(h->told);
 	if (!r && h->refused.n < MOST_REMEMBERED) {
 		vec_push(&h->refused, (struct ship_refusal){mark, 0});
 		r = &h->refused.v[h->refused.n - 1];
@@ -448,7 +449,7 @@ static int send_late(struct shipper *h, const struct snapshot *snap, const late_
 		profile_init(&p);
 		rc = of_recording(snapshot_load_segment(snap, i, &p, NULL, err));
 		if (rc >= 0)
-			rc = fleet_send_names(h->s, &p, &h->names, &h->told, err);
+			rc = fleet_send_names(h->s, &p, &h->names, h->told, err);
 		profile_release(&p);
 	}
 	h->names.wanted = NULL;
@@ -523,7 +524,7 @@ static int ship_one(void *ctx, int dirfd, const char *epoch, const char *host, s
 	if (rc >= 0)
 		return 0;
 	/* What the server was told just now it may not have. */
-	fleet_told_release(&h->told);
+	fleet_told_release(h->told);
 	h->totals->n_failed++;
 	if (ends_all(rc))
 		return err_set(err, rc, "%s", why.msg);
@@ -557,7 +558,7 @@ static void shipper_release(struct shipper *h)
 	fleet_names_release(&h->names);
 	vec_release(&h->late);
 	fleet_ids_release(&h->seen);
-	fleet_told_release(&h->told);
+	fleet_told_release(&h->own_told);
 	fleet_ids_release(&h->shipped);
 	str_release(&h->state);
 	free(h->path);
@@ -570,7 +571,7 @@ int fleet_ship(struct fleet_server *s, const struct ship_opts *o, struct ship_to
 	const struct resolver_opts ro = {.no_save = true, .cache_dir = images};
 	struct shipper h = {.s = s, .o = o, .totals = ret, .names.images = images};
 	_fd_ int fd = db_open(o->db, false, err);
-	uint64_t sent = fleet_server_sent(s);
+	uint64_t sent = fleet_server_sent(s), started_s;
 	int rc = fd < 0 ? fd : 0;
 
 	*ret = (struct ship_totals){0};
@@ -583,7 +584,11 @@ int fleet_ship(struct fleet_server *s, const struct ship_opts *o, struct ship_to
 		load_state(&h);
 		tell_overflow(&h);
 		rc = fleet_check_schema(s, err);
+		if (rc >= 0)
+			rc = fleet_server_start(s, &started_s, err);
 		if (rc >= 0) {
+			h.told = o->told ? o->told : &h.own_told;
+			fleet_told_begin(h.told, started_s);
 			h.names.resolver = o->no_names ? NULL : resolver_new(&ro);
 			rc = walk_recordings(o->db, ship_one, &h, err);
 		}

@@ -4,13 +4,14 @@
 #ifndef FLEET_SHIP_H
 #define FLEET_SHIP_H
 
-#include "fleet/server.h"
+#include "fleet/send.h"
 
 struct ship_opts {
 	const char *db;	   /* the database; nothing of it is changed */
 	const char *state; /* a file that remembers what was shipped; NULL: one of the user's own */
 	bool again;	   /* ask the server about all recordings, whatever the file says */
 	bool no_names;	   /* places without procedures */
+	struct fleet_told *told; /* what earlier passes of this process told; NULL: nothing */
 	/* Told what did not go as wanted, a line each. */
 	void (*notice)(void *ctx, const char *line);
 	void *notice_ctx;

@@ -233,6 +233,22 @@ void resolver_rest(struct resolver *r, const struct image *im)
 	resolver_entry_close_code(e);
 }
 
+void resolver_drop(struct resolver *r, const struct image *im)
+{
+	struct resolver_entry *e = resolver_entry_find(r, im);
+
+	resolver_rest(r, im);
+	if (e->symbols.symtab != &e->symbols.own || e->kind == IMAGE_SCRIPT)
+		return;
+	image_symbols_release(&e->symbols);
+	e->symbols = (struct image_symbols){.status = RESOLVE_MISSING, .symtab = &no_symbols};
+	e->result = (struct resolved){RESOLVE_MISSING, &no_symbols, ""};
+	free(e->names[0]);
+	free(e->names[1]);
+	e->names[0] = e->names[1] = NULL;
+	e->late_since = r->n_looks + 1; /* the next question loads them */
+}
+
 static const char *entry_name(struct resolver *r, struct resolver_entry *e, uint32_t i, bool args)
 {
 	const char **slot, *linked;

@@ -83,6 +83,10 @@ void resolver_look_again(struct resolver *r);
  * out stay valid. */
 void resolver_rest(struct resolver *r, const struct image *im);
 
+/* As resolver_rest, and frees symbols of IM that were read from its file, so that none handed out
+ * may be used any more.  For callers that look at each image once. */
+void resolver_drop(struct resolver *r, const struct image *im);
+
 /* Finds the first variable of IM in the N_BYTES from SVMA on, and its readable name; false when
  * none is known.  It may begin before SVMA.  RET->name lives as long as the resolver. */
 bool resolver_find_data(struct resolver *r, const struct image *im, uint64_t svma, uint64_t n_bytes,

@@ -387,6 +387,32 @@ def a_pass_every_second():
     check(p.returncode == 2 and "nonsense" in p.stderr and p.stderr.count("\n") == 1, p.stderr)
 
 
+def told_once():
+    """Passes of one process tell a server each thing once, and all of it anew when the server was started again."""
+    s = Server()
+    epoch(1)
+    ship(s, "--create")
+    p = subprocess.Popen([DWELL, "ship", "--every", "1s", "--db", "db", "--state", "state", "--to", s.url], stdout=subprocess.DEVNULL, stderr=open("said", "w"))
+    total = 65 + epoch(2)
+    wait_for(lambda: s.visible() == total, "the second")
+    total += epoch(3)
+    wait_for(lambda: s.visible() == total, "the third")
+    for table in "images", "owners", "contexts", "places":
+        check(s.ask("SELECT count() <= 2 * uniqExact(%s) FROM %s" % ("svma" if table == "places" else "id", table)) == "1", table + ": told by two processes, once each")
+    wait_for(lambda: int(s.ask("SELECT uptime()")) >= 3, "the server to be older than its clock is exact")
+    p.send_signal(signal.SIGSTOP)
+    s.ask("TRUNCATE TABLE images")
+    s.kill()
+    s.start()
+    p.send_signal(signal.SIGCONT)
+    total += epoch(4)
+    wait_for(lambda: s.visible() == total, "the fourth", 120)
+    p.send_signal(signal.SIGTERM)
+    check(p.wait(60) == 0, open("said").read())
+    check(stacks(s.db, "--epoch", "all") == stacks("db", "--epoch", "all"), "stacks")
+    s.kill()
+
+
 def hosts_that_are_odd():
     """Two shippers of one database at once, hosts with the same name, and clocks years apart."""
     s = Server()
@@ -480,4 +506,4 @@ def dashboards_ask_what_there_is():
 
 
 run(comes_back_as_it_was, each_command_asks_a_fleet, containers_have_names, names_come_later, merged_segments_count_once, once_whatever_is_killed, what_is_refused, a_full_server_takes_it_later, a_damaged_recording_is_set_aside,
-    names_are_no_sql, refused_for_ever, the_outbox_is_bounded, ends_with_tls, old_days_are_dropped, a_pass_every_second, hosts_that_are_odd, two_shards_are_one_fleet, dashboards_ask_what_there_is)
+    names_are_no_sql, refused_for_ever, the_outbox_is_bounded, ends_with_tls, old_days_are_dropped, a_pass_every_second, told_once, hosts_that_are_odd, two_shards_are_one_fleet, dashboards_ask_what_there_is)
