@@ -123,20 +123,20 @@ uint64_t fleet_server_sent(const struct fleet_server *s)
 }
 
 /* Whether TEXT tells that the server is short of something, whatever it was sent: memory (241),
- * disk (243), merges (252), time (159), connections (202, 209, 210), or that it only reads (164,
- * 242).  ClickHouse's src/Common/ErrorCodes.cpp */
+ * disk (243; 74 to 77 for its own files), merges (252), time (159), connections (202, 209, 210), or
+ * that it only reads (164, 242).  ClickHouse's src/Common/ErrorCodes.cpp */
 static bool is_short(const char *text)
 {
-	static const char *const codes[] = {"159", "164", "202", "209", "210",
-					    "241", "242", "243", "252"};
+	static const char *const codes[] = {"74,",  "75,",  "76,",  "77,",  "159,", "164,", "202,",
+					    "209,", "210,", "241,", "242,", "243,", "252,"};
 	const char *code = text + strlen("Code: ");
 
 	if (!str_starts(text, "Code: "))
 		return false;
 	for (size_t i = 0; i < n_elems(codes); i++)
-		if (str_starts(code, codes[i]) && code[3] == ',')
+		if (str_starts(code, codes[i]))
 			return true;
-	return false;
+	return strstr(text, "No space left on device");
 }
 
 /* The error that the server tells. */
