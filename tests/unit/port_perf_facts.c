@@ -370,8 +370,7 @@ TEST(what_no_record_names_and_what_is_no_packet)
 	auxtrace(&file, 0, &data, UINT32_MAX);
 	l = load(&file);
 	EXPECT_EQ(l.r.n_samples, 2);
-	EXPECT(strstr(str_get(&l.r.notes),
-		      "1 byte of AUX data is no packets, 1 record damaged"));
+	EXPECT(strstr(str_get(&l.r.notes), "1 byte of AUX data is no packets, 1 record damaged"));
 	unload(&l);
 	wr_release(&data);
 }
