@@ -26,16 +26,17 @@
 /* More days than this are one range in a statement. */
 #define MOST_DAYS 60
 
-static const struct native_col host_cols[] = {{"c0", "String"}, {"c1", "UInt64"}};
+static const struct native_col host_cols[] = {{"c0", "String"}, {"c1", "UInt64"}, {"c2", "UInt64"}};
 
 struct host_pick {
 	struct fleet_pick *k;
 	const char *pattern;
+	uint64_t latest_ns; /* the newest sample of all, wherever its host's clock stands */
 };
 
 static int take_host(void *ctx, const struct native_value *v, struct err *err)
 {
-	const struct host_pick *h = ctx;
+	struct host_pick *h = ctx;
 	char *host = xstrndup(v[0].text, v[0].n);
 
 	(void)err;
@@ -43,8 +44,10 @@ static int take_host(void *ctx, const struct native_value *v, struct err *err)
 		free(host);
 		return 0;
 	}
-	if (v[1].u > h->k->newest_ns)
-		h->k->newest_ns = v[1].u;
+	if (v[1].u > h->latest_ns)
+		h->latest_ns = v[1].u;
+	if (v[2].u > h->k->newest_ns)
+		h->k->newest_ns = v[2].u;
 	vec_push(&h->k->hosts, host);
 	return 0;
 }
@@ -73,10 +76,11 @@ static void format_conditions(struct fleet_pick *k, const struct fleet_selection
 int fleet_pick_hosts(struct fleet_pick *k, struct fleet_server *s,
 		     const struct fleet_selection *sel, struct err *err)
 {
-	struct host_pick h = {k, sel->host};
+	struct host_pick h = {.k = k, .pattern = sel->host};
 	int rc = fleet_ask(s,
-			   "SELECT host AS c0, max(end_ns) AS c1 FROM batches GROUP BY host "
-			   "ORDER BY host",
+			   "SELECT host AS c0, max(end_ns) AS c1, max(if(end_ns <= "
+			   "(toUInt64(toUnixTimestamp(now())) + 3600) * 1000000000, end_ns, 0)) "
+			   "AS c2 FROM batches GROUP BY host ORDER BY host",
 			   host_cols, n_elems(host_cols), take_host, &h, err);
 
 	if (rc < 0)
@@ -84,6 +88,8 @@ int fleet_pick_hosts(struct fleet_pick *k, struct fleet_server *s,
 	if (!k->hosts.n && sel->host)
 		return err_set(err, -ENOENT, "%s: no host is called %s", fleet_server_name(s),
 			       sel->host);
+	if (!k->newest_ns)
+		k->newest_ns = h.latest_ns;
 	k->since_ns = sel->since_ns;
 	k->until_ns = sel->until_ns ? sel->until_ns : UINT64_MAX;
 	if (sel->newest_day && k->newest_ns > DAY_NS)

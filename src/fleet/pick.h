@@ -17,7 +17,8 @@ typedef VEC(struct fleet_rollup) fleet_rollup_list;
 
 struct fleet_pick {
 	VEC(char *) hosts; /* that SEL names */
-	uint64_t since_ns, until_ns, newest_ns;
+	uint64_t since_ns, until_ns;
+	uint64_t newest_ns; /* sample that is not ahead of the server's clock, if there is one */
 	uint64_t first_day, last_day, start_ns, end_ns, n_batches; /* of what is wanted */
 	fleet_rollup_list rollups;
 	bool has_rest;	    /* values of segments are to be read besides */

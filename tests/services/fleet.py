@@ -432,6 +432,7 @@ def hosts_that_are_odd():
     total += epoch(24 * 365 * 30, "late")
     ship(s)
     check(s.visible() == total and n_samples(s.db, "--epoch", "all") == total, "a clock 30 years ahead")
+    check(n_samples(s.db) == total, "the last day is not that clock's: %d of %d" % (n_samples(s.db), total))
     check(n_samples(s.db, "--epoch", "all", "--host", "web1") == total - n_samples(s.db, "--epoch", "all", "--host", "late"), "the others")
 
 
