@@ -302,8 +302,9 @@ void mca_format(const struct mca *m, struct wr *ret)
 		wr_u8(ret, (uint8_t)b->bound);
 		put_text(ret, b->port);
 		wr_uleb(ret, b->n_insns);
-		for (const struct mca_insn *in = m->insns.v + b->first, *end = in + b->n_insns;
-		     in < end; in++) {
+		for (uint32_t i = 0; i < b->n_insns; i++) {
+			const struct mca_insn *in = &m->insns.v[b->first + i];
+
 			put_float(ret, in->own);
 			wr_uleb(ret, in->latency);
 			wr_uleb(ret, in->n_uops);

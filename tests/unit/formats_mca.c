@@ -39,6 +39,20 @@ TEST(not_what_llvm_mca_writes)
 	EXPECT_EQ(m.blocks.n, 0);
 }
 
+TEST(a_block_without_instructions_is_kept)
+{
+	struct mca m = {.cpu = "znver2"}, back;
+	struct wr w = {0};
+
+	vec_push(&m.blocks, (struct mca_block){0});
+	mca_format(&m, &w);
+	EXPECT_EQ(mca_parse(w.v, w.n, &back, NULL), 0);
+	EXPECT_EQ(back.blocks.n, 1);
+	mca_release(&back);
+	mca_release(&m);
+	wr_release(&w);
+}
+
 TEST(kept_and_cut_anywhere)
 {
 	struct mca m, back;
