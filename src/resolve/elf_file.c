@@ -19,10 +19,6 @@
 
 #define MAX_SECTIONS (1u << 20) /* -ffunction-sections objects reach some 100,000 */
 
-/* Of a file with holes the size says nothing: one of 16 KiB on its disk may have a table of 1 TiB,
- * which would end its reader. */
-#define MOST_LOADED (1ull << 30)
-
 static uint64_t rd_word(struct rd *r, bool is_64)
 {
 	return is_64 ? rd_le64(r) : rd_le32(r);
@@ -67,11 +63,9 @@ uint8_t *elf_file_load(const struct elf_file *f, uint64_t off, uint64_t n)
 {
 	uint8_t *b;
 
-	if (off > f->size || n > f->size - off || n > MOST_LOADED)
+	if (off > f->size || n > f->size - off || n > ELF_MOST_LOADED)
 		return NULL;
-	b = malloc((size_t)n + 1);
-	if (!b)
-		return NULL;
+	b = xmalloc((size_t)n + 1);
 	if (elf_file_pread(f, off, b, (size_t)n) != n) {
 		free(b);
 		return NULL;

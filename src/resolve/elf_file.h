@@ -18,6 +18,10 @@ struct elf_segment {
 	uint64_t off, svma, filesz, memsz, align;
 };
 
+/* Of a file with holes the size says nothing: one of 16 KiB on its disk may have a table of 1 TiB,
+ * which would end its reader. */
+#define ELF_MOST_LOADED (1ull << 30)
+
 struct elf_section {
 	const char *name; /* "" when the table of names is damaged */
 	uint32_t type;	  /* elf.h SHT_* */
@@ -66,7 +70,7 @@ const struct elf_section *elf_file_find_section(const struct elf_file *f, const 
 const struct elf_section *elf_file_find_type(const struct elf_file *f, uint32_t type);
 
 /* Reads N bytes at offset OFF into fresh memory (free it), with a NUL behind them; NULL when they
- * are not all inside the file, are more than 1 GiB or than there is memory, or cannot be read. */
+ * are not all inside the file, are more than 1 GiB, or cannot be read. */
 uint8_t *elf_file_load(const struct elf_file *f, uint64_t off, uint64_t n);
 
 /* Reads a section's bytes in the same way; NULL for those without bytes in the file. */

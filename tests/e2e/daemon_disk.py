@@ -75,7 +75,7 @@ def no_room_left():
 def read_only_for_a_while():
     with mounted("-t", "tmpfs", "none", at="ro"):
         with Daemon(*RATE, "--journal", "0.1", "--flush", "0.3", db="ro/db") as d:
-            time.sleep(0.5)
+            wait_for(lambda: dwell("prof", "--no-flush", "--db", "ro/db").returncode == 0, "samples in the journal: " + d.said())
             d.kill()
         sh("mount", "-o", "remount,ro", "ro")
         p = subprocess.run([DWELL, "daemon", *map(str, RATE), "ro/db"], capture_output=True, text=True, timeout=60, check=False)
