@@ -25,8 +25,7 @@ typedef VEC(struct late_image) late_images;
 /* What names places during one pass. */
 struct fleet_names {
 	struct resolver *resolver; /* NULL: nothing */
-	const char
-		*images; /* the directory of symbols that are kept (borrowed); NULL: none is kept */
+	const char *images;	/* the directory of kept symbols (borrowed); NULL: none are kept */
 	struct fleet_ids asked; /* build-ids, by a hash: number of the stamp */
 	VEC(uint64_t) stamps;
 	uint64_t recording;	   /* whose places are looked at */

@@ -9,8 +9,8 @@
 
 /* What a server was told in this process: dictionaries need not be sent twice.  Zeroed: nothing. */
 struct fleet_told {
-	/* Of places: 0, or of those that may get a name, or another, the pass in which they were
-	 * looked at, times 2, + 1: they had one. */
+	/* A place's number is 0 when its name is final.  Else a name, or another one, may come: it
+	 * is twice the pass that looked at the place, + 1 when the place had a name then. */
 	struct fleet_ids ids[FLEET_N_TABLES];
 	uint32_t pass;	   /* from 1 */
 	uint64_t server_s; /* when the server was started, since 1970 */

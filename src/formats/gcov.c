@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "formats/json_in.h"
 
 bool gcov_probe(const uint8_t *bytes, size_t n)
@@ -43,19 +44,40 @@ static const char *path_of(struct gcov *g, const char *folder, const struct json
 	return name;
 }
 
-/* The demangled name of the function of FILE that is called NAME. */
-static const char *function_of(struct gcov *g, const struct json_in *file, const char *name)
+/* A file's functions, by the names that its lines give them. */
+struct gcov_functions {
+	VEC(struct gcov_function {
+		const char *name; /* of the document */
+		const char *demangled;
+	})
+	v;
+	struct index by_name;
+};
+
+static bool same_function(const void *owner, uint32_t i, const void *key)
 {
-	const struct json_in *functions = json_in_get(file, "functions");
+	return strcmp(((const struct gcov_functions *)owner)->v.v[i].name, key) == 0;
+}
 
-	for (size_t i = 0; name && i < json_in_n(functions); i++) {
-		const struct json_in *f = json_in_at(functions, i);
-		const char *own = json_in_text(json_in_get(f, "name"));
+static void functions_add(struct gcov_functions *f, const char *name, const char *demangled)
+{
+	index_add(&f->by_name, hash_str(name), (uint32_t)f->v.n);
+	vec_push(&f->v, (struct gcov_function){name, demangled});
+}
 
-		if (own && strcmp(own, name) == 0)
-			return gcov_text(g, json_in_get(f, "demangled_name"));
+/* The demangled name of the function NAME of F. */
+static const char *function_of(struct gcov *g, struct gcov_functions *f, const char *name)
+{
+	uint32_t i;
+
+	if (!name)
+		return "";
+	i = index_find(&f->by_name, hash_str(name), same_function, f, name);
+	if (i == INDEX_NONE) {
+		i = (uint32_t)f->v.n;
+		functions_add(f, name, arena_strdup(&g->arena, name));
 	}
-	return name ? arena_strdup(&g->arena, name) : "";
+	return f->v.v[i].demangled;
 }
 
 /* Adds a line of PATH that the object J counts under KEY. */
@@ -71,15 +93,20 @@ static void add_line(struct gcov *g, const struct json_in *j, const char *key,
 	vec_push(&g->v, l);
 }
 
-static void add_functions(struct gcov *g, const char *path, const struct json_in *functions)
+/* Adds FUNCTIONS of the file PATH to RET, and how often each was called to G. */
+static void add_functions(struct gcov *g, const char *path, const struct json_in *functions,
+			  struct gcov_functions *ret)
 {
 	for (size_t i = 0; i < json_in_n(functions); i++) {
 		const struct json_in *f = json_in_at(functions, i);
+		const char *name = json_in_text(json_in_get(f, "name"));
+		const char *demangled = gcov_text(g, json_in_get(f, "demangled_name"));
 
 		add_line(g, f, "execution_count",
-			 &(struct gcov_line){
-				 .file = path,
-				 .function = gcov_text(g, json_in_get(f, "demangled_name"))});
+			 &(struct gcov_line){.file = path, .function = demangled});
+		if (name && index_find(&ret->by_name, hash_str(name), same_function, ret, name) ==
+				    INDEX_NONE)
+			functions_add(ret, name, demangled);
 	}
 }
 
@@ -87,8 +114,9 @@ static void add_file(struct gcov *g, const char *folder, const struct json_in *f
 {
 	const struct json_in *lines = json_in_get(file, "lines");
 	const char *path = path_of(g, folder, json_in_get(file, "file"));
-	const char *last = NULL, *function = ""; /* of the line before */
+	struct gcov_functions functions = {0};
 
+	add_functions(g, path, json_in_get(file, "functions"), &functions);
 	for (size_t i = 0; i < json_in_n(lines); i++) {
 		const struct json_in *l = json_in_at(lines, i);
 		const char *name = json_in_text(json_in_get(l, "function_name"));
@@ -96,13 +124,13 @@ static void add_file(struct gcov *g, const char *folder, const struct json_in *f
 
 		if (!json_in_u32(json_in_get(l, "line_number"), &line) || !line)
 			continue;
-		if (!last || !name || strcmp(last, name) != 0)
-			function = function_of(g, file, name);
-		last = name;
 		add_line(g, l, "count",
-			 &(struct gcov_line){.file = path, .function = function, .line = line});
+			 &(struct gcov_line){.file = path,
+					     .function = function_of(g, &functions, name),
+					     .line = line});
 	}
-	add_functions(g, path, json_in_get(file, "functions"));
+	index_release(&functions.by_name);
+	vec_release(&functions.v);
 }
 
 static int read_document(const uint8_t *bytes, size_t n, struct gcov *g, struct err *err)

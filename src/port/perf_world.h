@@ -173,7 +173,7 @@ void perf_world_at(struct perf_world *w, uint32_t proc, uint64_t time);
 place_id perf_world_place(struct perf_world *w, uint32_t proc, unsigned mode, uint64_t ip,
 			  uint32_t flags);
 
-/* The same, without flags; *RET_IMAGE is the image that the place lies in. */
+/* As perf_world_place without flags.  *RET_IMAGE is the image that the place lies in. */
 place_id perf_world_place_in(struct perf_world *w, uint32_t proc, unsigned mode, uint64_t ip,
 			     image_id *ret_image);
 

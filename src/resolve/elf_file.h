@@ -18,8 +18,8 @@ struct elf_segment {
 	uint64_t off, svma, filesz, memsz, align;
 };
 
-/* Of a file with holes the size says nothing: one of 16 KiB on its disk may have a table of 1 TiB,
- * which would end its reader. */
+/* A file may be larger than what is stored of it: with 16 KiB on the disk and a hole it may have a
+ * table of 1 TiB, which would end its reader. */
 #define ELF_MOST_LOADED (1ull << 30)
 
 struct elf_section {

@@ -304,6 +304,7 @@ def refused_for_ever():
     check(s.visible() == total, "what came later counts")
     total += epoch(5)
     for said in (b"Code: 243, e.displayText() = DB::Exception: Cannot reserve 1 MiB, not enough space\n",
+                 b"Code: 241. DB::Exception: Memory limit, exceeded\n",
                  b"Code: 75, e.displayText() = DB::ErrnoException: Cannot write to file data/t/id.mrk, errno: 28, strerror: No space left on device\n"):
         p.refuses = lambda path, body: said if "counts" in path else None
         for _ in range(4):

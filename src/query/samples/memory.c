@@ -29,8 +29,8 @@ struct memory_maker {
 	struct memory_namer namer;
 	VEC(struct memory_seen) seen;
 	struct index ix; /* of what was seen */
-	uint32_t
-		*row_of; /* by access: number in `seen`, after keep_rows of its row; NO_ROW: none */
+	/* By access: the number in `seen`, and after add_up_rows of the row; NO_ROW: none. */
+	uint32_t *row_of;
 };
 
 static bool is_wanted(const struct query *q, const struct access *a)
