@@ -315,8 +315,9 @@ static int count_blocks(struct blocks_maker *m, const struct exact_counts *exact
 		return count_lines(m, exact)
 			       ? 0
 			       : err_set(err, -ENODATA,
-					 "no line of the procedure is counted; is the file of its "
-					 "source, and has %s line numbers?",
+					 "no line that is counted lies in one block of the "
+					 "procedure alone; is the file of its source, and has %s "
+					 "line numbers?",
 					 str_basename(m->im->path));
 	}
 	if (exact) {
