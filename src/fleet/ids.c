@@ -2,6 +2,9 @@
 /* See ids.h.  What is hashed, in which order, is a part of the schema: docs/design/fleet.md. */
 #include "fleet/ids.h"
 
+#include <stdlib.h>
+
+#include "base/alloc.h"
 #include "base/sha256.h"
 
 /* 0 is no id. */
@@ -123,4 +126,47 @@ void fleet_ids_release(struct fleet_ids *m)
 	index_release(&m->ix);
 	vec_release(&m->ids);
 	vec_release(&m->numbers);
+}
+
+/* The slot of ID, or the free one where it belongs. */
+static uint64_t *find_slot(uint64_t *slots, size_t n_slots, uint64_t id)
+{
+	size_t i = hash_u64(id) & (n_slots - 1);
+
+	while (slots[i] && slots[i] != id)
+		i = (i + 1) & (n_slots - 1);
+	return &slots[i];
+}
+
+static void grow(struct fleet_id_set *s)
+{
+	const size_t n_slots = s->n_slots ? 2 * s->n_slots : 64;
+	uint64_t *slots = xcalloc(n_slots, sizeof(*slots));
+
+	for (size_t i = 0; i < s->n_slots; i++)
+		if (s->slots[i])
+			*find_slot(slots, n_slots, s->slots[i]) = s->slots[i];
+	free(s->slots);
+	s->slots = slots;
+	s->n_slots = n_slots;
+}
+
+bool fleet_id_set_add(struct fleet_id_set *s, uint64_t id)
+{
+	uint64_t *slot;
+
+	if (4 * (s->n + 1) > 3 * s->n_slots)
+		grow(s);
+	slot = find_slot(s->slots, s->n_slots, id);
+	if (*slot)
+		return false;
+	*slot = id;
+	s->n++;
+	return true;
+}
+
+void fleet_id_set_release(struct fleet_id_set *s)
+{
+	free(s->slots);
+	*s = (struct fleet_id_set){0};
 }

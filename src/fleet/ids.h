@@ -35,4 +35,15 @@ bool fleet_ids_add(struct fleet_ids *m, uint64_t id, uint32_t number);
 void fleet_ids_put(struct fleet_ids *m, uint64_t id, uint32_t number);
 void fleet_ids_release(struct fleet_ids *m);
 
+/* Ids alone, in a third of the memory.  A zeroed one is empty. */
+struct fleet_id_set {
+	uint64_t *slots; /* 0: free */
+	size_t n_slots;	 /* a power of two */
+	size_t n;
+};
+
+/* Adds ID, which is not 0; false when it is there already. */
+bool fleet_id_set_add(struct fleet_id_set *s, uint64_t id);
+void fleet_id_set_release(struct fleet_id_set *s);
+
 #endif

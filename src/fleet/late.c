@@ -15,6 +15,9 @@ void fleet_names_release(struct fleet_names *n)
 	vec_release(&n->late);
 }
 
+/* The stamp of an image whose file was not read, since its recorder would keep its symbols. */
+#define LATE_WAITING 1
+
 static uint64_t stamp_of(struct fleet_names *n, const struct build_id *id)
 {
 	const uint64_t key = hash_bytes(id->bytes, id->n_bytes);
@@ -25,6 +28,11 @@ static uint64_t stamp_of(struct fleet_names *n, const struct build_id *id)
 	fleet_ids_add(&n->asked, key, (uint32_t)n->stamps.n);
 	vec_push(&n->stamps, n->images ? symcache_stamp(n->images, id) : 0);
 	return n->stamps.v[n->stamps.n - 1];
+}
+
+bool fleet_names_wait(struct fleet_names *n, const struct image *im)
+{
+	return n->is_live && im->build_id.n_bytes && !stamp_of(n, &im->build_id);
 }
 
 void fleet_names_look(struct fleet_names *n, const struct image *im)
@@ -48,7 +56,7 @@ void fleet_names_note(struct fleet_names *n, const struct image *im)
 
 	if (!im->build_id.n_bytes)
 		return;
-	new.stamp = stamp_of(n, &im->build_id);
+	new.stamp = fleet_names_wait(n, im) ? LATE_WAITING : stamp_of(n, &im->build_id);
 	if (n->late.n < LATE_MOST && !late_has(&n->late, &new))
 		vec_push(&n->late, new);
 }
@@ -63,6 +71,13 @@ bool fleet_names_want(const struct fleet_names *n, const struct image *im)
 	return false;
 }
 
+static bool is_due(const struct late_image *im, struct fleet_names *n)
+{
+	const uint64_t stamp = stamp_of(n, &im->id);
+
+	return im->stamp == LATE_WAITING ? stamp || !n->is_live : stamp != im->stamp;
+}
+
 void late_take_due(late_images *l, struct fleet_names *n, uint64_t mark, late_images *ret)
 {
 	size_t kept = 0;
@@ -70,7 +85,7 @@ void late_take_due(late_images *l, struct fleet_names *n, uint64_t mark, late_im
 	for (size_t i = 0; i < l->n; i++) {
 		const struct late_image im = l->v[i];
 
-		if (im.recording == mark && im.stamp != stamp_of(n, &im.id))
+		if (im.recording == mark && is_due(&im, n))
 			vec_push(ret, im);
 		else
 			l->v[kept++] = im;

@@ -28,13 +28,18 @@ struct fleet_names {
 	const char *images;	/* the directory of kept symbols (borrowed); NULL: none are kept */
 	struct fleet_ids asked; /* build-ids, by a hash: number of the stamp */
 	VEC(uint64_t) stamps;
-	uint64_t recording;	   /* whose places are looked at */
-	late_images late;	   /* found since this was emptied, each once */
+	uint64_t recording; /* whose places are looked at */
+	bool is_live;	    /* its recorder runs, and will keep symbols that are not kept yet */
+	late_images late;   /* found since this was emptied, each once */
 	const late_images *wanted; /* images whose places are sent alone; NULL: all */
 	uint64_t n_sent;	   /* places */
 };
 
 void fleet_names_release(struct fleet_names *n);
+
+/* Whether IM's symbols are not kept yet, but will be: its file need not be read.  Symbols of the
+ * largest programs take more memory than all else. */
+bool fleet_names_wait(struct fleet_names *n, const struct image *im);
 
 /* Remembers IM's stamp before its symbols are looked at, so that a name that comes meanwhile is
  * sent twice, not never. */
@@ -46,7 +51,8 @@ void fleet_names_note(struct fleet_names *n, const struct image *im);
 /* Whether places of IM are to be sent. */
 bool fleet_names_want(const struct fleet_names *n, const struct image *im);
 
-/* Moves those of L that are of recording MARK and whose stamp is another one now to RET. */
+/* Moves those of L that are of recording MARK and whose stamp is another one now to RET; also those
+ * that waited for a recorder which has ended. */
 void late_take_due(late_images *l, struct fleet_names *n, uint64_t mark, late_images *ret);
 
 bool late_has(const late_images *l, const struct late_image *im);

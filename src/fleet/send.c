@@ -22,8 +22,12 @@
 #define MOST_ROWS  ((size_t)1000000) /* one INSERT stores such a block whole or not at all */
 #define MOST_BYTES ((size_t)64 << 20)
 
-/* Ids that are remembered from pass to pass, of some 30 bytes each. */
+/* Ids that are remembered from segment to segment, of some 20 bytes each. */
 #define MOST_TOLD ((size_t)100000)
+
+/* After so many places of an image the pages of its kept symbols that were looked at are given
+ * back: they are most of a large program's. */
+#define PLACES_A_REST 32
 
 /* A server says since how many seconds it runs. */
 #define SAME_START_S 1
@@ -49,18 +53,25 @@ struct fleet_sender {
 void fleet_told_release(struct fleet_told *t)
 {
 	for (size_t i = 0; i < FLEET_N_TABLES; i++)
-		fleet_ids_release(&t->ids[i]);
+		fleet_id_set_release(&t->ids[i]);
+	fleet_ids_release(&t->places);
+}
+
+static size_t n_told(const struct fleet_told *t)
+{
+	size_t n = t->places.ids.n;
+
+	for (size_t i = 0; i < FLEET_N_TABLES; i++)
+		n += t->ids[i].n;
+	return n;
 }
 
 void fleet_told_begin(struct fleet_told *t, uint64_t server_s)
 {
 	const uint64_t off =
 		server_s > t->server_s ? server_s - t->server_s : t->server_s - server_s;
-	size_t n = 0;
 
-	for (size_t i = 0; i < FLEET_N_TABLES; i++)
-		n += t->ids[i].ids.n;
-	if (off > SAME_START_S || n > MOST_TOLD)
+	if (off > SAME_START_S)
 		fleet_told_release(t);
 	if (off > SAME_START_S)
 		t->server_s = server_s;
@@ -92,7 +103,7 @@ static int end_row(struct fleet_sender *f, struct err *err)
 
 static bool is_news(struct fleet_sender *f, uint64_t id)
 {
-	return fleet_ids_add(&f->told->ids[f->table], id, 0);
+	return fleet_id_set_add(&f->told->ids[f->table], id);
 }
 
 static void put_number(struct fleet_sender *f, size_t col, uint64_t x)
@@ -258,7 +269,7 @@ static int send_place(struct fleet_sender *f, place_id id, uint64_t version, str
 	const struct profile *p = f->p;
 	const struct place *pl = &p->places.v[id];
 	const uint64_t news = fleet_context_id(0, f->images[pl->image], pl->svma);
-	struct fleet_ids *told = &f->told->ids[FLEET_PLACES];
+	struct fleet_ids *told = &f->told->places;
 	const uint32_t was_late = fleet_ids_find(told, news);
 	const struct script *script;
 	struct procedure proc;
@@ -311,6 +322,8 @@ static int send_places(struct fleet_sender *f, struct err *err)
 		if (!fleet_names_want(f->names, im))
 			continue;
 		rc = send_place(f, places[i], version, err);
+		if (f->has_symbols && (ends[image] - i) % PLACES_A_REST == 0)
+			resolver_rest(f->names->resolver, im);
 		if (i + 1 < ends[image])
 			continue;
 		if (f->has_symbols)
@@ -506,6 +519,8 @@ int fleet_send(struct fleet_server *s, const struct profile *p, struct fleet_nam
 	};
 	struct fleet_sender f = {.s = s, .p = p, .names = n, .b = b, .told = t};
 
+	if (n_told(t) > MOST_TOLD)
+		fleet_told_release(t);
 	return send_steps(&f, steps, n_elems(steps), err);
 }
 

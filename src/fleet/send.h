@@ -9,9 +9,10 @@
 
 /* What a server was told in this process: dictionaries need not be sent twice.  Zeroed: nothing. */
 struct fleet_told {
+	struct fleet_id_set ids[FLEET_N_TABLES];
 	/* A place's number is 0 when its name is final.  Else a name, or another one, may come: it
 	 * is twice the pass that looked at the place, + 1 when the place had a name then. */
-	struct fleet_ids ids[FLEET_N_TABLES];
+	struct fleet_ids places;
 	uint32_t pass;	   /* from 1 */
 	uint64_t server_s; /* when the server was started, since 1970 */
 };

@@ -29,6 +29,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -323,6 +324,7 @@ static int send_segment(struct shipper *h, const char *epoch, const struct snaps
 	profile_init(&p);
 	if (rc >= 0)
 		rc = of_recording(snapshot_load_segment(snap, i, &p, NULL, err));
+	profile_seal(&p);
 	if (rc >= 0)
 		rc = fleet_send(h->s, &p, &h->names, &b, h->told, err);
 	profile_release(&p);
@@ -448,6 +450,7 @@ static int send_late(struct shipper *h, const struct snapshot *snap, const late_
 
 		profile_init(&p);
 		rc = of_recording(snapshot_load_segment(snap, i, &p, NULL, err));
+		profile_seal(&p);
 		if (rc >= 0)
 			rc = fleet_send_names(h->s, &p, &h->names, h->told, err);
 		profile_release(&p);
@@ -478,6 +481,20 @@ static int ship_news(struct shipper *h, int dirfd, const char *epoch, bool known
 	return rc;
 }
 
+/* Whether a recorder holds the recording in DIRFD (store.h). */
+static bool is_live(int dirfd)
+{
+	if (flock(dirfd, LOCK_SH | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK;
+	flock(dirfd, LOCK_UN);
+	return false;
+}
+
+static bool names_are_late(void *ctx, const struct image *im)
+{
+	return fleet_names_wait(ctx, im);
+}
+
 static int ship_recording(struct shipper *h, int dirfd, const char *epoch, struct err *err)
 {
 	_vec_ late_images due = {0};
@@ -490,6 +507,9 @@ static int ship_recording(struct shipper *h, int dirfd, const char *epoch, struc
 		return rc;
 	mark = mark_of(epoch, &m, m.generation);
 	h->names.recording = mark_of(epoch, &m, LATE_MARK);
+	h->names.is_live = is_live(dirfd);
+	if (h->names.resolver)
+		resolver_look_again(h->names.resolver);
 	manifest_release(&m);
 	fleet_ids_add(&h->seen, h->names.recording, 0);
 	late_take_due(&h->late, &h->names, h->names.recording, &due);
@@ -568,8 +588,11 @@ int fleet_ship(struct fleet_server *s, const struct ship_opts *o, struct ship_to
 	       struct err *err)
 {
 	_mem_ char *images = store_images_dir(o->db, false, NULL);
-	const struct resolver_opts ro = {.no_save = true, .cache_dir = images};
 	struct shipper h = {.s = s, .o = o, .totals = ret, .names.images = images};
+	const struct resolver_opts ro = {.no_save = true,
+					 .cache_dir = images,
+					 .is_late = names_are_late,
+					 .late_ctx = &h.names};
 	_fd_ int fd = db_open(o->db, false, err);
 	uint64_t sent = fleet_server_sent(s), started_s;
 	int rc = fd < 0 ? fd : 0;

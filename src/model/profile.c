@@ -550,6 +550,16 @@ void profile_init(struct profile *p)
 	trace_reset(p);
 }
 
+void profile_seal(struct profile *p)
+{
+	vec_release(&p->flats);
+	vec_release(&p->ctx_kin);
+	vec_release(&p->value_kin);
+	index_release(&p->ctx_ix);
+	index_release(&p->value_ix);
+	index_release(&p->place_ix);
+}
+
 void profile_release(struct profile *p)
 {
 	arena_release(&p->arena);

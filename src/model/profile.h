@@ -287,6 +287,10 @@ string_id profile_intern_strn(struct profile *p, const char *s, size_t n);
 /* Memory that P's texts, images and places take, about. */
 size_t profile_dictionary_bytes(const struct profile *p);
 
+/* Gives back the memory by which things of P are found when more is added: P is only read from now
+ * on.  A third of a profile of call paths. */
+void profile_seal(struct profile *p);
+
 /* The text of ID; lives as long as the profile. */
 const char *profile_str(const struct profile *p, string_id id);
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A fleet's database in Debian's clickhouse-server (packages.services): what is shipped is read back as it
 was, each sample once, whatever is killed."""
+import fcntl
+import glob
 import os
 import pathlib
 import random
@@ -148,6 +150,36 @@ def names_come_later():
     os.rename(program, "away")
     said = ship(s)
     check(said["named"] == 1 and said["segments"] == 0 and rows(s.db, "procedure") == rows("db", "procedure"), (said, rows(s.db, "procedure")))
+    s.kill()
+
+
+def names_wait_for_the_recorder():
+    """While a recorder runs it keeps symbols itself: a pass reads no program's file, and sends the names when they are kept, or when the recorder has ended."""
+    s = Server()
+    program = os.path.abspath("prog")
+    shutil.copy(MKDB, program)
+    def unnamed(n):
+        of_a_program(n, program)
+        epoch = sorted(glob.glob("db/epochs/*/*"))[-1]
+        recorder = os.open(epoch, os.O_RDONLY)
+        fcntl.flock(recorder, fcntl.LOCK_EX)
+        ship(s, *(["--create"] * (n == 1)))
+        check((named(), ship(s)["named"]) == ("0", 0), (named(), open("state").read()))
+        return recorder
+    named = lambda: s.ask("SELECT count() FROM places WHERE name = 'main'")
+    recorder = unnamed(1)
+    rows("db", "procedure")
+    said = ship(s)
+    check(said["named"] == 1 and said["segments"] == 0 and named() == "1", said)
+    os.close(recorder)
+    check(ship(s)["named"] == 0, "once")
+    shutil.rmtree("db")
+    os.remove("state")
+    s.ask("TRUNCATE TABLE places")
+    os.close(unnamed(2))
+    said = ship(s)
+    check(said["named"] == 1 and said["segments"] == 0 and named() == "1", said)
+    check(ship(s)["named"] == 0, "once")
     s.kill()
 
 
@@ -509,5 +541,5 @@ def dashboards_ask_what_there_is():
         check(d.wait(60) == 0, open("log").read())
 
 
-run(comes_back_as_it_was, each_command_asks_a_fleet, containers_have_names, names_come_later, merged_segments_count_once, once_whatever_is_killed, what_is_refused, a_full_server_takes_it_later, a_damaged_recording_is_set_aside,
+run(comes_back_as_it_was, each_command_asks_a_fleet, containers_have_names, names_come_later, names_wait_for_the_recorder, merged_segments_count_once, once_whatever_is_killed, what_is_refused, a_full_server_takes_it_later, a_damaged_recording_is_set_aside,
     names_are_no_sql, refused_for_ever, the_outbox_is_bounded, ends_with_tls, old_days_are_dropped, a_pass_every_second, told_once, hosts_that_are_odd, two_shards_are_one_fleet, dashboards_ask_what_there_is)
