@@ -56,6 +56,29 @@ static int calc_one(struct cmd *c, struct calc_cmd *a, struct source *s, const c
 	return rc;
 }
 
+/* One that cannot be analysed does not keep the others back: it is said in its place.  When none
+ * can, the last one's reason is the command's. */
+static int calc_all(struct cmd *c, struct calc_cmd *a, struct source *s)
+{
+	int ret = 0;
+	size_t n_refused = 0;
+
+	for (size_t i = 0; i < a->procedures.n; i++) {
+		int rc;
+
+		if (a->several)
+			str_addf(&c->out, "; PROC %s\n", a->procedures.v[i]);
+		rc = calc_one(c, a, s, a->procedures.v[i]);
+		if (rc >= 0)
+			continue;
+		if (++n_refused == a->procedures.n)
+			return rc;
+		str_addf(&c->out, "%s\n", c->err.msg);
+		ret = CMD_NOTHING;
+	}
+	return ret;
+}
+
 static int calc_show(struct cmd *c, struct source *s, void *ctx)
 {
 	struct calc_cmd *a = ctx;
@@ -64,12 +87,7 @@ static int calc_show(struct cmd *c, struct source *s, void *ctx)
 	if (rc >= 0)
 		rc = source_needs(s, SOURCE_SAMPLES, "calc", &c->err);
 	calc_args_fit(&a->args, s);
-	for (size_t i = 0; rc >= 0 && i < a->procedures.n; i++) {
-		if (a->several)
-			str_addf(&c->out, "; PROC %s\n", a->procedures.v[i]);
-		rc = calc_one(c, a, s, a->procedures.v[i]);
-	}
-	return rc;
+	return rc >= 0 ? calc_all(c, a, s) : rc;
 }
 
 /* dcpicalc(1): the last operand is the image, all others are procedures. */

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/near.h"
 #include "cmd/calc_args.h"
+#include "query/rows/calc_kinds.h"
 #include "view/stalls.h"
 
 /* Rows and procedures shown and looked at, unless the user says otherwise: dcpitopstalls' number.
@@ -20,9 +20,9 @@ struct stalls_cmd {
 	opt_list images;
 	uint64_t n, n_procs;
 	double length;
-	const char *stall; /* the name of a cause; NULL: none */
+	const char *stall; /* the name of a row of the table; NULL: none */
 	bool why;	   /* not the rows, but what they come to */
-	int cause;
+	int kind;
 };
 
 static int take_step(void *ctx, const struct calc_step *step)
@@ -37,7 +37,7 @@ static int stalls_show(struct cmd *c, struct source *s, void *ctx)
 	struct stalls_view v = {.no_header = a->args.no_header,
 				.conf = a->args.opts.conf,
 				.length = a->length,
-				.cause = a->cause};
+				.kind = a->kind};
 	struct stalls stalls = {0};
 	struct topdown_rows topdown = {0};
 	struct calc_walk walk;
@@ -55,7 +55,7 @@ static int stalls_show(struct cmd *c, struct source *s, void *ctx)
 	if (rc >= 0 && a->why)
 		rc = topdown_rows_gather(s, &a->images, TOPDOWN_PROCS, &topdown, &c->err);
 	v.topdown = &topdown;
-	if (rc >= 0 && topdown.rows.n && a->cause < 0)
+	if (rc >= 0 && topdown.rows.n && a->kind < 0)
 		rc = 0; /* that much is known */
 	else if (rc >= 0 && !walk.n_analysed && walk.n_refused)
 		rc = err_set(&c->err, -ENODATA, "no procedure can be analysed; the hottest: %s",
@@ -63,8 +63,8 @@ static int stalls_show(struct cmd *c, struct source *s, void *ctx)
 	else if (rc >= 0 && !walk.n_analysed)
 		rc = CMD_NOTHING;
 	if (rc == 0 && a->why) {
-		if (a->cause >= 0)
-			stalls_keep_cause(&stalls, (enum calc_cause)a->cause);
+		if (a->kind >= 0)
+			stalls_keep_kind(&stalls, (unsigned)a->kind);
 		why_emit(&c->emit, s, &stalls, &v);
 	} else if (rc == 0) {
 		stalls_keep(&stalls, a->n, a->length);
@@ -75,55 +75,16 @@ static int stalls_show(struct cmd *c, struct source *s, void *ctx)
 	return rc;
 }
 
-/* What dcpiwhatcg(1) calls causes that have another name here. */
-static const char *cause_name(const char *name)
-{
-	static const struct {
-		const char *theirs, *ours;
-	} causes[] = {
-		{"I-cache (not ITB)", "I-cache miss"},
-		{"ITB/I-cache miss", "ITB miss"},
-		{"FDIV busy", "Divider busy"},
-	};
-
-	for (size_t i = 0; i < n_elems(causes); i++)
-		if (strcasecmp(causes[i].theirs, name) == 0)
-			return causes[i].ours;
-	return name;
-}
-
-/* The cause that NAME means: its name or its letter, whatever the case of a name. */
-static int find_cause(const char *name, struct err *err)
-{
-	const char *names[CALC_N_CAUSES + 1];
-
-	name = cause_name(name);
-
-	for (int i = 0; i < CALC_N_CAUSES; i++) {
-		names[i] = calc_causes[i].name;
-		if (strcasecmp(names[i], name) == 0 ||
-		    (name[0] == calc_causes[i].letter && !name[1]))
-			return i;
-	}
-	return err_set(
-		err, -EINVAL,
-		"--stall '%s': must be one of: I-cache miss, ITB miss, D-cache miss, DTB miss, "
-		"Shared line, "
-		"Store forwarding, Split access, Write buffer, Synchronization, Branch mispredict, "
-		"Replay, Divider busy",
-		name);
-}
-
 static int stalls_run(struct cmd *c, struct stalls_cmd *a, const struct opt *table)
 {
 	int rc = cmd_parse(c, "[OPTIONS] [DB] [IMAGE...]", table, false, &a->images);
 
 	if (rc == 0 && (a->n == 0 || a->n_procs == 0))
 		rc = err_set(&c->err, -EINVAL, "-n and --procedures: must be 1 or more");
-	a->cause = -1;
+	a->kind = -1;
 	if (rc == 0 && a->stall) {
-		rc = find_cause(a->stall, &c->err);
-		a->cause = rc;
+		rc = calc_kind_find(a->stall, &c->err);
+		a->kind = rc;
 	}
 	if (rc >= 0) {
 		cmd_take_source(c, &a->images);
@@ -157,7 +118,7 @@ int cmd_why(struct cmd *c)
 	struct stalls_cmd a = {.n = STALL_ROWS, .n_procs = STALL_PROCS, .why = true};
 	const struct opt table[] = {
 		{"stall", OPT_STR, &a.stall, "KIND",
-		 "list the procedures that may have suffered from KIND"},
+		 "list the procedures that have cycles of KIND, a row of the table"},
 		{"procedures", OPT_U64, &a.n_procs, "N",
 		 "look at the N hottest procedures (default 100)"},
 		CALC_OPTIONS(&a.args),

@@ -8,17 +8,12 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "query/rows/calc_kinds.h"
 #include "view/about.h"
 #include "view/amounts.h"
 #include "view/list.h"
 
 /* --- where the cycles went --- */
-
-static const char *const static_names[MCA_N_BOUNDS] = {
-	[MCA_FRONT] = "Front end",
-	[MCA_PORTS] = "Busy units",
-	[MCA_CHAIN] = "Dependency",
-};
 
 static const struct emit_col tally_cols[] = {
 	{"kind", NULL, EMIT_STR, .in = EMIT_IN_JSON | EMIT_IN_CSV},
@@ -29,47 +24,28 @@ static const struct emit_col tally_cols[] = {
 	{"high_cycles", NULL, EMIT_FIXED, .in = EMIT_IN_JSON | EMIT_IN_CSV},
 };
 
-struct tally_printer {
-	struct emit *e;
-	double cycles; /* 100 % */
-};
-
-static void tally_row(const struct tally_printer *p, const char *kind, const char *cause,
-		      double low, double high)
+/* A cause, or what the code has to wait for: named when there is any. */
+static bool is_detail(unsigned kind)
 {
-	const struct emit_cell cells[] = {
-		{.s = kind},
-		{.s = cause},
-		percent_cell(low, p->cycles),
-		percent_cell(high, p->cycles),
-		{.d = low},
-		{.d = high},
-	};
-
-	emit_row(p->e, cells);
+	return kind < CALC_N_CAUSES || strcmp(calc_kind_group(kind), "static") == 0;
 }
 
 void calc_emit_tally(struct emit *e, const char *key, const struct calc_tally *t, const char *unit)
 {
-	const struct tally_printer p = {e, t->cycles};
-	double statics = 0;
-
 	emit_table(e, key, tally_cols, n_elems(tally_cols));
-	for (unsigned c = 0; c < CALC_N_CAUSES; c++)
-		if (t->high[c] > 0)
-			tally_row(&p, "dynamic", calc_causes[c].name, t->low[c], t->high[c]);
-	tally_row(&p, "dynamic", "Unexplained stall", t->unexplained, t->unexplained);
-	tally_row(&p, "subtotal", "Subtotal dynamic", t->dynamic, t->dynamic);
-	for (unsigned b = 0; b < MCA_N_BOUNDS; b++) {
-		statics += t->statics[b];
-		if (t->statics[b] > 0)
-			tally_row(&p, "static", static_names[b], t->statics[b], t->statics[b]);
+	for (unsigned k = 0; k < CALC_N_KINDS; k++) {
+		const struct calc_range r = calc_range_of(t, k);
+
+		if (r.high > 0 || !is_detail(k))
+			emit_row(e, (const struct emit_cell[]){
+					    {.s = calc_kind_group(k)},
+					    {.s = calc_kind_name(k)},
+					    percent_cell(r.low, t->cycles),
+					    percent_cell(r.high, t->cycles),
+					    {.d = r.low},
+					    {.d = r.high},
+				    });
 	}
-	tally_row(&p, "subtotal", "Subtotal static", statics, statics);
-	tally_row(&p, "total", "Total stall", t->dynamic + statics, t->dynamic + statics);
-	tally_row(&p, "execution", "Execution", t->execution, t->execution);
-	tally_row(&p, "gain", "Unexplained gain", 0 - t->gain, 0 - t->gain);
-	tally_row(&p, "total", "Total tallied", t->cycles, t->cycles);
 	emit_table_end(e);
 	if (t->overrated > 0.1 * t->cycles)
 		emit_text(e,

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/plural.h"
+#include "query/rows/calc_kinds.h"
 #include "view/about.h"
 #include "view/amounts.h"
 #include "view/calc.h"
@@ -124,19 +125,21 @@ static const struct emit_col proc_cols[] = {
 	{"image", NULL, EMIT_STR, .cut = TEXT_PATH, .spare = 1},
 };
 
-static void emit_procs(struct emit *e, const struct stalls *s, enum calc_cause cause)
+static void emit_procs(struct emit *e, const struct stalls *s, unsigned kind)
 {
-	emit_text(e, "\nprocedures that may have suffered from %s:\n", calc_causes[cause].name);
+	emit_text(e, "\nprocedures %s %s:\n",
+		  kind < CALC_N_CAUSES ? "that may have suffered from" : "by their",
+		  calc_kind_name(kind));
 	emit_rows_by(e, "procedure");
 	emit_table(e, "rows", proc_cols, n_elems(proc_cols));
 	vec_each (p, &s->procs) {
-		const struct calc_tally *t = &p->tally;
+		const struct calc_range r = calc_range_of(&p->tally, kind);
 
 		emit_row(e, (const struct emit_cell[]){
-				    percent_cell(t->low[cause], s->tally.cycles),
-				    percent_cell(t->high[cause], s->tally.cycles),
-				    {.d = t->low[cause]},
-				    {.d = t->high[cause]},
+				    percent_cell(r.low, s->tally.cycles),
+				    percent_cell(r.high, s->tally.cycles),
+				    {.d = r.low},
+				    {.d = r.high},
 				    {.s = p->procedure},
 				    {.s = p->image},
 			    });
@@ -152,10 +155,10 @@ void why_emit(struct emit *e, struct source *of, const struct stalls *s,
 	emit_head(e, s, v);
 	if (s->unit) {
 		emit_text(e, "\n");
-		calc_emit_tally(e, v->cause < 0 ? "rows" : "causes", &s->tally, s->unit);
+		calc_emit_tally(e, v->kind < 0 ? "rows" : "causes", &s->tally, s->unit);
 	}
-	if (s->unit && v->cause >= 0)
-		emit_procs(e, s, (enum calc_cause)v->cause);
+	if (s->unit && v->kind >= 0)
+		emit_procs(e, s, (unsigned)v->kind);
 	else
 		topdown_emit(e, v->topdown);
 	emit_end(e);

@@ -12,7 +12,7 @@ struct stalls_view {
 	bool no_header;
 	enum count_confidence conf;
 	double length;	    /* only stalls of so many cycles an execution */
-	int cause;	    /* enum calc_cause: list the procedures that suffer from it; -1: none */
+	int kind;	    /* list the procedures that have cycles of it (calc_kinds.h); -1: none */
 	size_t n_refused;   /* procedures that could not be analysed */
 	double refused_pct; /* of the samples that were looked at */
 	const char *refusal;		    /* of the first of them */

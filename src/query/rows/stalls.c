@@ -2,7 +2,10 @@
 /* See stalls.h. */
 #include "query/rows/stalls.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+#include "query/rows/calc_kinds.h"
 
 static int compare_rows(const void *a, const void *b)
 {
@@ -77,14 +80,17 @@ static int compare_orders(const void *a, const void *b)
 	return x->i < y->i ? -1 : x->i > y->i;
 }
 
-void stalls_keep_cause(struct stalls *s, enum calc_cause cause)
+void stalls_keep_kind(struct stalls *s, unsigned kind)
 {
 	VEC(struct proc_order) order = {0};
 	struct stall_proc *sorted = xcalloc(s->procs.n + 1, sizeof(*sorted));
 
-	for (size_t i = 0; i < s->procs.n; i++)
-		if (s->procs.v[i].tally.high[cause] > 0)
-			vec_push(&order, (struct proc_order){s->procs.v[i].tally.high[cause], i});
+	for (size_t i = 0; i < s->procs.n; i++) {
+		const double cycles = fabs(calc_range_of(&s->procs.v[i].tally, kind).high);
+
+		if (cycles > 0)
+			vec_push(&order, (struct proc_order){cycles, i});
+	}
 	vec_sort(&order, compare_orders);
 	for (size_t i = 0; i < order.n; i++)
 		sorted[i] = s->procs.v[order.v[i].i];

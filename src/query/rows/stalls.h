@@ -36,8 +36,9 @@ void stalls_add(struct stalls *s, const struct listing *l, const struct calc *c)
  * cycles an execution. */
 void stalls_keep(struct stalls *s, size_t n, double length);
 
-/* Sorts procedures by falling high cycles of CAUSE and drops those that have none. */
-void stalls_keep_cause(struct stalls *s, enum calc_cause cause);
+/* Sorts procedures by falling high cycles of KIND, a row of calc_kinds.h, and drops those that have
+ * none. */
+void stalls_keep_kind(struct stalls *s, unsigned kind);
 void stalls_release(struct stalls *s);
 
 #endif

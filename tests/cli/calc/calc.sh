@@ -14,6 +14,10 @@ dwell calc walk --db db --counts counts --mcpu skylake --event cycles --no-heade
 ln -s "$BUILD/dwell" dcpicalc
 ./dcpicalc -db db -event cycles -counts counts -mcpu skylake -no_header -cutoff 50 walk "$PWD/calc" | head -n 2
 ./dcpicalc -db db -event cycles -counts counts -mcpu skylake -no_header -cutoff 50 -conf_low -procedures walk -- "$PWD/calc" | head -n 3
+# One that was not counted does not end the call, and is said in its place; all of them do.
+./dcpicalc -db db -event cycles -counts counts -mcpu skylake -no_header -cutoff 50 -procedures _start walk nosuch -- "$PWD/calc" | head -n 5
+dwell calc --procedures walk,nosuch --db db --event cycles --counts counts --mcpu skylake >two || echo "exit $?"
+dwell calc --procedures nosuch,none --db db --event cycles --counts counts --mcpu skylake || echo "exit $?"
 ./dcpicalc -db db -counts counts -procedures walk || echo "exit $?"
 ./dcpicalc -tab calc.tab -xct calc.xct walk calc || echo "exit $?"
 # The graph as a page: its data are what --json says.
