@@ -3,8 +3,8 @@
  *
  * A command's counters begin at its exec and go with all it starts; a run counts once its first
  * process has ended.  Where events take turns on the hardware, counts are scaled to the whole time,
- * and "counted" says for how much of it.  What `perf stat record` counted is shown in the same
- * way. */
+ * and "counted" says for how much of it.  What `perf stat record` counted, and what a recording's
+ * events did, is shown in the same way. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -22,6 +22,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/record_target.h"
+#include "cmd/stat_recording.h"
 #include "events/group.h"
 #include "events/parse.h"
 #include "events/ratio.h"
@@ -57,6 +58,7 @@ struct stat {
 	VEC(struct stat_event) rows;
 	struct runs elapsed, user, system; /* seconds */
 	int status;			   /* of the command's last run */
+	bool is_shown;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -512,6 +514,20 @@ static int parse_events(struct stat *s, struct err *err)
 	return 0;
 }
 
+/* Reads what -i names.  A directory, or a file of perf's without counts, is a recording, and is
+ * shown. */
+static int stat_input(struct cmd *c, struct stat *s)
+{
+	const int rc = read_input(s, &c->err);
+
+	if (rc != -EISDIR && rc != -EINVAL)
+		return rc;
+	if (s->output)
+		return err_set(&c->err, -EINVAL, "-o: counts of a recording go to the screen");
+	s->is_shown = true;
+	return stat_recording(c, s->input);
+}
+
 static int stat_count(struct cmd *c, struct stat *s)
 {
 	int rc = parse_events(s, &c->err);
@@ -536,7 +552,7 @@ int cmd_stat(struct cmd *c)
 		{"d duration", OPT_DURATION, &s.duration_ns, "TIME",
 		 "stop after TIME (10, 500ms, 3m)"},
 		{"i input", OPT_STR, &s.input, "FILE",
-		 "show the counts that perf stat record wrote to FILE"},
+		 "show what perf stat record wrote to FILE, or what a recording counted"},
 		{"o output", OPT_STR, &s.output, "FILE",
 		 "where to write, instead of to the screen"},
 		{0},
@@ -549,12 +565,12 @@ int cmd_stat(struct cmd *c)
 	c->failure = 125; /* as env(1): other values may be COMMAND's */
 	rc = check(&s, &c->err);
 	if (rc >= 0 && s.input)
-		rc = read_input(&s, &c->err);
+		rc = stat_input(c, &s);
 	else if (rc >= 0)
 		rc = stat_count(c, &s);
-	if (rc >= 0)
+	if (rc >= 0 && !s.is_shown)
 		rc = show(c, &s);
-	if (rc >= 0)
+	if (rc >= 0 && !s.is_shown)
 		rc = s.status;
 	vec_each (e, &s.rows)
 		opened_close(&e->opened);
