@@ -195,18 +195,19 @@ static void show_one(struct cmd *c, struct recording_counts *r, const struct pro
 
 		if (!counts.v[i].known)
 			continue;
-		emit_row(&c->emit,
-			 (struct emit_cell[]){
-				 {.u = k ? k->pid : 0, .none = !k || !k->has_pid},
-				 {.s = k ? k->comm : c->emit.format == EMIT_TABLE ? "[all]" : NULL},
-				 {.s = counts.v[i].name},
-				 {.d = a->amount},
-				 {.s = profile_str(p, p->events.v[i].unit)},
-				 {.d = error_of(a), .none = error_of(a) == 0},
-				 {.d = has ? ratio.value : 0, .none = !has},
-				 {.s = has ? arena_strdup(&r->arena, ratio.unit) : NULL},
-				 {.u = a->is_exact},
-			 });
+		emit_row(&c->emit, (struct emit_cell[]){
+					   {.u = k ? k->pid : 0, .none = !k || !k->has_pid},
+					   {.s = k				? k->comm
+						 : c->emit.format == EMIT_TABLE ? "[all]"
+										: NULL},
+					   {.s = counts.v[i].name},
+					   {.d = a->amount},
+					   {.s = profile_str(p, p->events.v[i].unit)},
+					   {.d = error_of(a), .none = error_of(a) == 0},
+					   {.d = has ? ratio.value : 0, .none = !has},
+					   {.s = has ? arena_strdup(&r->arena, ratio.unit) : NULL},
+					   {.u = a->is_exact},
+				   });
 	}
 	vec_release(&counts);
 }

@@ -130,6 +130,8 @@ static void emit_procs(struct emit *e, const struct stalls *s, unsigned kind)
 	emit_text(e, "\nprocedures %s %s:\n",
 		  kind < CALC_N_CAUSES ? "that may have suffered from" : "by their",
 		  calc_kind_name(kind));
+	if (!s->procs.n)
+		emit_text(e, "none\n");
 	emit_rows_by(e, "procedure");
 	emit_table(e, "rows", proc_cols, n_elems(proc_cols));
 	vec_each (p, &s->procs) {

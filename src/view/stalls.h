@@ -11,10 +11,10 @@
 struct stalls_view {
 	bool no_header;
 	enum count_confidence conf;
-	double length;	    /* only stalls of so many cycles an execution */
-	int kind;	    /* list the procedures that have cycles of it (calc_kinds.h); -1: none */
-	size_t n_refused;   /* procedures that could not be analysed */
-	double refused_pct; /* of the samples that were looked at */
+	double length;	  /* only stalls of so many cycles an execution */
+	int kind;	  /* list the procedures that have cycles of it (calc_kinds.h); -1: none */
+	size_t n_refused; /* procedures that could not be analysed */
+	double refused_pct;		    /* of the samples that were looked at */
 	const char *refusal;		    /* of the first of them */
 	const struct topdown_rows *topdown; /* for why */
 };

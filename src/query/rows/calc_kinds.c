@@ -41,11 +41,8 @@ static const struct {
 	 "today's multipliers begin one each cycle; those that wait for one are in 'Busy units' "
 	 "and 'Dependency'"},
 	{"Other", NULL, "what has no known cause is in 'Unexplained stall'"},
-	{"Slotting", NULL,
-	 "instructions are not issued in pairs; what holds them up is in 'Front end' and 'Busy "
-	 "units'"},
-	{"Net sampling error", NULL,
-	 "it is of all procedures together, in the table's last line"},
+	{"Slotting", "Front end", NULL}, /* how many instructions can begin together */
+	{"Net sampling error", NULL, "it is of all procedures together, in the table's last line"},
 };
 
 const char *calc_kind_name(unsigned kind)
@@ -105,9 +102,9 @@ struct calc_range calc_range_of(const struct calc_tally *t, unsigned kind)
 
 static bool is_letter(const char *name, unsigned kind)
 {
-	const char letter = kind < CALC_N_CAUSES		  ? calc_causes[kind].letter
+	const char letter = kind < CALC_N_CAUSES	     ? calc_causes[kind].letter
 			    : kind == CALC_UNEXPLAINED_STALL ? CALC_UNEXPLAINED
-								  : '\0';
+							     : '\0';
 
 	return letter && name[0] == letter && !name[1];
 }
