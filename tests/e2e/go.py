@@ -34,4 +34,4 @@ def cgo():
     go_graph.through_c(go_graph.build(installed(), at=os.getcwd(), name="go_cgo", cgo=True))
 
 
-run(every_way_of_calling, stripped, shares_of_work, labels, labels_stripped, cgo)
+run(services=[every_way_of_calling, stripped, shares_of_work, labels, labels_stripped, cgo])

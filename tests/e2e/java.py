@@ -47,5 +47,5 @@ def shares_of_work():
     java_graph.shares_of_work(installed())
 
 
-run(every_way_of_calling, interpreted_only, first_compiler_only, second_compiler_only, inlined,
-    lines_of_compiled_code, ran_before, waiting, shares_of_work)
+run(services=[every_way_of_calling, interpreted_only, first_compiler_only, second_compiler_only,
+               inlined, lines_of_compiled_code, ran_before, waiting, shares_of_work])

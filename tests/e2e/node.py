@@ -31,4 +31,4 @@ def workers():
     node_graph.workers(installed())
 
 
-run(every_way_of_calling, inlined_functions, unoptimised_lines, workers, shares_of_work)
+run(services=[every_way_of_calling, inlined_functions, unoptimised_lines, workers, shares_of_work])

@@ -214,4 +214,4 @@ def go():
 
 
 if __name__ == "__main__":
-    run(python, node, java, go)
+    run(python, services=[node, java, go])

@@ -51,4 +51,5 @@ def one_place_in_all_processes():
     script_graph.one_place_in_all_processes(installed(), PROGRAM, "main::")
 
 
-run(every_way_of_calling, shares_of_work, native_frames_between, code_that_is_made_and_gone, one_place_in_all_processes)
+run(services=[every_way_of_calling, shares_of_work, native_frames_between,
+               code_that_is_made_and_gone, one_place_in_all_processes])

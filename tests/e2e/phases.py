@@ -105,4 +105,4 @@ def java_threads():
         check(share(mark, found) >= there, "%s: %d samples, %d shown" % (name, there, share(mark, found)))
 
 
-run(python_collects, node_collects, java_threads)
+run(python_collects, services=[node_collects, java_threads])

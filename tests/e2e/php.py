@@ -46,4 +46,5 @@ def compiled_functions():
                                               "opcache.jit=" + way], PROGRAM, lines=0.98)
 
 
-run(every_way_of_calling, compiled_functions, shares_of_work, native_frames_between, one_place_in_all_processes)
+run(services=[every_way_of_calling, compiled_functions, shares_of_work, native_frames_between,
+               one_place_in_all_processes])

@@ -246,4 +246,5 @@ def contexts_of_workers():
     likely(len(trees[1]) <= len(trees[0]) + 3, "rows of workers alone: %s" % (trees[1] - trees[0]))  # seldom executed lines
 
 
-run(lambdas_of_python, functions_of_node, subs_of_perl, methods_of_ruby, unloaded_classes_of_java, resets_of_opcache, contexts_of_workers)
+run(lambdas_of_python, contexts_of_workers,
+    services=[functions_of_node, subs_of_perl, methods_of_ruby, unloaded_classes_of_java, resets_of_opcache])

@@ -74,5 +74,5 @@ def compiled_functions():
     script_graph.ruby_calls(ruby, PROGRAM, 0.7, half_made=0.002)  # 0.7: its memory is filled first
 
 
-run(every_way_of_calling, compiled_functions, shares_of_work, code_that_is_made_and_gone, native_frames_between, where_threads_wait,
-    garbage_collection, one_place_in_all_processes)
+run(services=[every_way_of_calling, compiled_functions, shares_of_work, code_that_is_made_and_gone,
+               native_frames_between, where_threads_wait, garbage_collection, one_place_in_all_processes])

@@ -217,11 +217,12 @@ w_main(0.2);
 }
 
 
-def whole_short_programs():
+def short_programs_are_whole(commands):
     """Short programs from exec on: of all their samples in user mode the paths are whole, and what stands in them is
     functions, not marks.  The first of each reads the file's table; more follow it."""
     n_found = 0
-    for command, (name, text) in SHORT.items():
+    for command in commands:
+        name, text = SHORT[command]
         if not shutil.which(command):
             continue
         n_found += 1
@@ -238,4 +239,13 @@ def whole_short_programs():
         raise Skipped("no interpreter")
 
 
-run(whole_short_programs, another_pid_namespace, virtual_environment, embedded, several_interpreters, forged, without_bpf, ends_while_it_is_walked)
+def whole_short_programs():
+    short_programs_are_whole([DEBIANS])
+
+
+def whole_short_programs_of_others():
+    short_programs_are_whole([command for command in SHORT if command != DEBIANS])
+
+
+run(whole_short_programs, another_pid_namespace, virtual_environment, embedded, several_interpreters, forged, without_bpf, ends_while_it_is_walked,
+    services=[whole_short_programs_of_others])
