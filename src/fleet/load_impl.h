@@ -9,7 +9,7 @@
 /* A sum, in ids of the fleet. */
 struct fleet_count {
 	uint64_t owner, ctx, vector, event, n, total;
-	string_id host;
+	uint64_t host; /* its hash; 0: all */
 	uint64_t svma; /* where images or procedures will do: in image `ctx` */
 };
 typedef VEC(struct fleet_count) fleet_count_list;
@@ -27,6 +27,7 @@ struct fleet_loader {
 	ctx_id no_callers; /* above images that are there instead of contexts */
 	fleet_count_list counts;
 	struct fleet_ids image_ids; /* by id: number in the profile */
+	struct fleet_ids host_ids;  /* by hash: name */
 	struct fleet_ids owner_ids, event_ids, vector_ids, ctx_ids;
 	ctx_id unknown;		  /* of contexts that no dictionary has */
 	VEC(uint8_t) used_images; /* by number: whether a context has it */

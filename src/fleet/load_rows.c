@@ -170,16 +170,21 @@ static int take_ctx(void *ctx, const struct native_value *v, struct err *err)
 
 static const struct native_col count_cols[] = {
 	{"c0", "UInt64"}, {"c1", "UInt64"}, {"c2", "UInt64"}, {"c3", "UInt64"},
-	{"c4", "UInt64"}, {"c5", "UInt64"}, {"c6", "String"}, {"c7", "UInt64"},
+	{"c4", "UInt64"}, {"c5", "UInt64"}, {"c6", "UInt64"}, {"c7", "UInt64"},
 };
 
-/* OWNER as that of HOST. */
-static owner_id owner_of_host(struct fleet_loader *l, owner_id owner, string_id host)
+/* OWNER as that of the host with HASH.  -EBADMSG. */
+static int owner_of_host(struct fleet_loader *l, owner_id owner, uint64_t hash, owner_id *ret,
+			 struct err *err)
 {
+	const uint32_t host = fleet_ids_find(&l->host_ids, hash);
 	struct owner o = l->p->owners.v[owner];
 
+	if (host == FLEET_NO_NUMBER)
+		return err_set(err, -EBADMSG, "table batches lacks host %" PRIu64, hash);
 	o.host = host;
-	return profile_intern_owner(l->p, &o);
+	*ret = profile_intern_owner(l->p, &o);
+	return 0;
 }
 
 static int take_count(void *ctx, const struct native_value *v, struct err *err)
@@ -187,15 +192,14 @@ static int take_count(void *ctx, const struct native_value *v, struct err *err)
 	struct fleet_loader *l = ctx;
 
 	(void)err;
-	vec_push(&l->counts,
-		 (struct fleet_count){v[0].u, v[1].u, v[2].u, v[3].u, v[4].u, v[5].u,
-				      l->sel->by_host ? fleet_intern(l, &v[6]) : 0, v[7].u});
+	vec_push(&l->counts, (struct fleet_count){v[0].u, v[1].u, v[2].u, v[3].u, v[4].u, v[5].u,
+						  v[6].u, v[7].u});
 	return 0;
 }
 
 static const struct native_col folded_cols[] = {
 	{"c0", "UInt64"}, {"c1", "UInt64"}, {"c2", "UInt64"}, {"c3", "UInt64"}, {"c4", "UInt64"},
-	{"c5", "UInt64"}, {"c6", "String"}, {"c7", "UInt64"}, {"c8", "UInt64"},
+	{"c5", "UInt64"}, {"c6", "UInt64"}, {"c7", "UInt64"}, {"c8", "UInt64"},
 };
 
 /* What is of a context, and so no more of its procedure. */
@@ -298,8 +302,6 @@ static bool has_too_much(const fleet_count_list *l)
  * beside what it is taken from: there it goes to its neighbour, by address. */
 static void spread_too_much(fleet_count_list *l)
 {
-	if (!has_too_much(l))
-		return;
 	vec_sort(l, compare_counts);
 	for (size_t i = l->n; i-- > 1;)
 		if (is_too_much(&l->v[i]) && is_beside(&l->v[i - 1], &l->v[i]))
@@ -325,6 +327,8 @@ void fleet_counts_settle(struct fleet_loader *l)
 			c->svma = symtab_get(st, i).start;
 	}
 	fleet_counts_merge(&l->counts);
+	if (!has_too_much(&l->counts))
+		return;
 	spread_too_much(&l->counts);
 	fleet_counts_merge(&l->counts);
 }
@@ -358,8 +362,8 @@ int fleet_add_counts(struct fleet_loader *l, struct err *err)
 		if (new.event == FLEET_NO_NUMBER)
 			return err_set(err, -EBADMSG, "table events lacks event %" PRIu64,
 				       c->event);
-		if (l->sel->by_host)
-			new.owner = owner_of_host(l, new.owner, c->host);
+		if (l->sel->by_host && owner_of_host(l, new.owner, c->host, &new.owner, err) < 0)
+			return -EBADMSG;
 		vec_push(&l->p->values, new);
 	}
 	return 0;

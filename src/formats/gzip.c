@@ -22,12 +22,12 @@ struct gzip_packer {
 	struct str *out;
 };
 
-struct gzip_packer *gzip_begin(struct str *out)
+struct gzip_packer *gzip_begin(struct str *out, int level)
 {
 	struct gzip_packer *g = xcalloc(1, sizeof(*g));
 
 	g->out = out;
-	if (deflateInit2(&g->z, 1, Z_DEFLATED, GZIP_BITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+	if (deflateInit2(&g->z, level, Z_DEFLATED, GZIP_BITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
 		alloc_fail();
 	return g;
 }
@@ -70,7 +70,7 @@ void gzip_end(struct gzip_packer *g)
 
 void gzip_pack(struct str *out, const void *bytes, size_t n)
 {
-	struct gzip_packer *g = gzip_begin(out);
+	struct gzip_packer *g = gzip_begin(out, 1);
 
 	gzip_add(g, bytes, n);
 	gzip_end(g);

@@ -19,9 +19,9 @@ bool gzip_probe(const uint8_t *bytes, size_t n);
 void gzip_pack(struct str *out, const void *bytes, size_t n);
 
 /* Packs parts of one file into OUT, without a copy of them: begin, add each, end, which frees the
- * packer.  OUT must not be touched before the end. */
+ * packer.  OUT must not be touched before the end.  LEVEL: zlib's, 1 the fastest to 9. */
 struct gzip_packer;
-struct gzip_packer *gzip_begin(struct str *out);
+struct gzip_packer *gzip_begin(struct str *out, int level);
 void gzip_add(struct gzip_packer *g, const void *bytes, size_t n);
 void gzip_end(struct gzip_packer *g);
 

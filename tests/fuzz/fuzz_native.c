@@ -32,7 +32,7 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 		native_add_list(&b, 3, (uint64_t[]){k, k + 1, k + 2}, k % 4);
 		native_end_row(&b);
 	}
-	g = gzip_begin(&packed);
+	g = gzip_begin(&packed, 4);
 	native_pack(&b, g);
 	gzip_end(g);
 	native_release(&b);

@@ -57,7 +57,7 @@ static void put(struct native_block *b, uint64_t id, uint64_t day, const char *n
 static void expect_packed(const struct native_block *b, const char *bytes, size_t n)
 {
 	_str_ struct str packed = {0};
-	struct gzip_packer *g = gzip_begin(&packed);
+	struct gzip_packer *g = gzip_begin(&packed, 4);
 	struct wr back = {0};
 
 	native_pack(b, g);
