@@ -130,7 +130,7 @@ static int run_symbols(const struct confine_files *files, const uint8_t *arg, si
 	uint8_t wanted[IMAGE_DIGEST_BYTES] = {0};
 
 	memcpy(wanted, arg, n_arg < sizeof(wanted) ? n_arg : sizeof(wanted));
-	return image_symbols_read(files->fd[0], wanted, ret, err);
+	return image_symbols_read(files->fd[0], files->n > 1 ? files->fd[1] : -1, wanted, ret, err);
 }
 
 static int run_kept(const struct confine_files *files, const uint8_t *arg, size_t n_arg,
@@ -215,12 +215,19 @@ static struct confine_job jobs[N_READER_KINDS] = {
 			.most_answer = 20 * MIB,
 			.cpu_s = 10,
 			.wall_s = 60},
-	[READ_SYMBOLS] = {.run = run_symbols,
+	[READ_SYMBOLS] = {.open_beside = open_debug,
+			  .run = run_symbols,
 			  .lane = CONFINE_SLOW,
 			  .memory = 80 * MIB,
 			  .most_answer = 32 * MIB,
 			  .cpu_s = 20,
 			  .wall_s = 120},
+	[READ_SYMBOLS_BARE] = {.run = run_symbols,
+			       .lane = CONFINE_SLOW,
+			       .memory = 80 * MIB,
+			       .most_answer = 32 * MIB,
+			       .cpu_s = 20,
+			       .wall_s = 120},
 	[READ_KEPT] = {.open_beside = open_debug,
 		       .run = run_kept,
 		       .lane = CONFINE_SLOW,
@@ -428,15 +435,12 @@ static const char *why_ended(const struct confine_ask *a)
 /* FD's file ended its child: that is said once. */
 static void note_bad(const struct question *q, int fd)
 {
-	static const char *const what[] = {[READ_LAYOUT] = "headers",
-					   [READ_DIGEST] = "code",
-					   [READ_TABLE] = "unwind table",
-					   [READ_SYMBOLS] = "symbols",
-					   [READ_KEPT] = "lines",
-					   [READ_KEPT_BARE] = "code",
-					   [READ_CODE] = "generated code",
-					   [READ_MAP] = "generated code",
-					   [READ_CONTAINER] = "names of containers"};
+	static const char *const what[] = {
+		[READ_LAYOUT] = "headers",	 [READ_DIGEST] = "code",
+		[READ_TABLE] = "unwind table",	 [READ_SYMBOLS] = "symbols",
+		[READ_SYMBOLS_BARE] = "symbols", [READ_KEPT] = "lines",
+		[READ_KEPT_BARE] = "code",	 [READ_CODE] = "generated code",
+		[READ_MAP] = "generated code",	 [READ_CONTAINER] = "names of containers"};
 	char path[300], text[500];
 
 	if (readers.bad.n < MOST_BAD)

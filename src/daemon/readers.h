@@ -18,15 +18,16 @@
 #include "unwind/build.h"
 
 enum reader_kind {
-	READ_LAYOUT,	/* its headers: answer_get_layout */
-	READ_DIGEST,	/* its digest with its code: elf_probe_code */
-	READ_TABLE,	/* its unwind table: answer_get_table */
-	READ_SYMBOLS,	/* its symbols, ARG its image's digest: image_symbols_keep */
-	READ_KEPT,	/* code and lines of some procedures: keep_bytes */
-	READ_KEPT_BARE, /* their code alone */
-	READ_CODE,	/* what a jitdump or perf map tells since: resolve/jitread.h */
-	READ_MAP,	/* all of a perf map, in the same form: image_symbols_keep_jit */
-	READ_CONTAINER, /* a runtime's file, ARG a wish: formats/container.h */
+	READ_LAYOUT,  /* its headers: answer_get_layout */
+	READ_DIGEST,  /* its digest with its code: elf_probe_code */
+	READ_TABLE,   /* its unwind table: answer_get_table */
+	READ_SYMBOLS, /* its symbols and its debug file's, ARG a keep_question: image_symbols_keep */
+	READ_SYMBOLS_BARE, /* its own alone */
+	READ_KEPT,	   /* code and lines of some procedures: keep_bytes */
+	READ_KEPT_BARE,	   /* their code alone */
+	READ_CODE,	   /* what a jitdump or perf map tells since: resolve/jitread.h */
+	READ_MAP,	   /* all of a perf map, in the same form: image_symbols_keep_jit */
+	READ_CONTAINER,	   /* a runtime's file, ARG a wish: formats/container.h */
 	N_READER_KINDS
 };
 

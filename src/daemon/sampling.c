@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "confine/forker.h"
 #include "daemon/layouts.h"
 #include "daemon/readers.h"
 #include "machine/cpu_id.h"
@@ -217,6 +218,22 @@ static void save_vdso(struct sampling *s, struct symbol_sources *symbols,
 		image_symbols_save(symbols, &s->profile.images.v[c->image], fd, NULL);
 }
 
+/* Asks a child for the symbols of C, which is IM, and of its debug file; where these are too much
+ * for it, for its own. */
+static int ask_symbols(const struct mapped_code *c, const struct image *im, struct file_map *ret)
+{
+	const kept_ranges none = {0};
+	struct wr question = {0};
+	int rc;
+
+	keep_question(im, &none, true, CONFINE_MAX_ARG, &question);
+	rc = readers_ask(READ_SYMBOLS, c->fd, question.v, question.n, 0, ret, NULL);
+	if (rc == -EPROTO)
+		rc = readers_ask(READ_SYMBOLS_BARE, c->fd, question.v, question.n, 0, ret, NULL);
+	wr_release(&question);
+	return rc;
+}
+
 /* Asks a child for the symbols of C and keeps its answer; -EAGAIN while there is none. */
 static int save_by_reader(struct sampling *s, struct symbol_sources *symbols,
 			  const struct mapped_code *c)
@@ -229,7 +246,7 @@ static int save_by_reader(struct sampling *s, struct symbol_sources *symbols,
 
 	if (!image_symbols_wanted(symbols, im))
 		return 0;
-	rc = readers_ask(READ_SYMBOLS, c->fd, im->digest, sizeof(im->digest), 0, &m, NULL);
+	rc = ask_symbols(c, im, &m);
 	if (rc < 0)
 		return rc;
 	bytes = readers_answer(&m, &n);

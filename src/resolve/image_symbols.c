@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -423,6 +424,20 @@ void image_symbols_release(struct image_symbols *s)
 	*s = (struct image_symbols){0};
 }
 
+/* Keeps the symbols of the file FD and of its separate debug file, read into BYTES. */
+static int save_file(struct symbol_sources *src, const struct image *im, int fd, struct wr *bytes,
+		     struct err *err)
+{
+	_fd_ int debug = debug_file_open_debug(&src->where, im, NULL, fd, NULL, NULL);
+	const bool believed =
+		file_symbols_believed(fd) && (debug < 0 || file_symbols_believed(debug));
+	const int rc = image_symbols_read(fd, debug, im->digest, bytes, err);
+
+	if (rc < 0)
+		return err_prefix(err, rc, "%s", im->path);
+	return image_symbols_keep(src, im, believed, bytes->v, bytes->n, err);
+}
+
 int image_symbols_save(struct symbol_sources *src, const struct image *im, int fd, struct err *err)
 {
 	struct image_symbols s;
@@ -441,19 +456,43 @@ int image_symbols_save(struct symbol_sources *src, const struct image *im, int f
 	}
 	if (!image_symbols_wanted(src, im))
 		return 0;
-	rc = image_symbols_read(fd, im->digest, &bytes, err);
-	rc = rc < 0 ? err_prefix(err, rc, "%s", im->path)
-		    : image_symbols_keep(src, im, file_symbols_believed(fd), bytes.v, bytes.n, err);
+	rc = save_file(src, im, fd, &bytes, err);
 	wr_release(&bytes);
 	return rc;
 }
 
-bool image_symbols_wanted(const struct symbol_sources *src, const struct image *im)
+/* Whether a debug file of IM is installed that may have more names than the cache, which has some. */
+static bool has_more_names(const struct symbol_sources *src, const struct image *im)
 {
-	return src->cache_dir && im->build_id.n_bytes && !symcache_has_believed(src->cache_dir, im);
+	_mem_ char *name = debug_file_name(im, false, ".debug");
+	_mem_ char *path = name ? xasprintf("%s/%s", src->where.debug_root, name) : NULL;
+	struct symcache c;
+	bool has;
+
+	if (!path || access(path, R_OK) < 0 || symcache_open(&c, src->cache_dir, im, NULL) < 0)
+		return false;
+	has = c.info.source < SYMTAB_FULL;
+	symcache_close(&c);
+	return has;
 }
 
-int image_symbols_read(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], struct wr *ret,
+bool image_symbols_wanted(const struct symbol_sources *src, const struct image *im)
+{
+	return src->cache_dir && im->build_id.n_bytes &&
+	       (!symcache_has_believed(src->cache_dir, im) || has_more_names(src, im));
+}
+
+/* Adds the symbols of DEBUG to FS, when it is a debug file of the same image and they are more. */
+static void add_if_same(int debug, struct file_symbols *fs)
+{
+	struct image im = {.kind = IMAGE_FILE, .build_id = fs->layout.build_id};
+
+	memcpy(im.digest, fs->layout.digest, sizeof(im.digest));
+	if (debug_file_is(debug, &im, &fs->layout))
+		file_symbols_add_debug(debug, fs);
+}
+
+int image_symbols_read(int fd, int debug, const uint8_t wanted[IMAGE_DIGEST_BYTES], struct wr *ret,
 		       struct err *err)
 {
 	struct symcache_info info = {.kind = IMAGE_FILE, .path = ""};
@@ -463,6 +502,8 @@ int image_symbols_read(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], struct 
 
 	if (rc < 0)
 		return rc;
+	if (debug >= 0 && fs.source < SYMTAB_FULL)
+		add_if_same(debug, &fs);
 	info.layout = fs.layout;
 	info.source = fs.source;
 	memcpy(info.content, fs.content, sizeof(info.content));

@@ -51,14 +51,15 @@ int image_symbols_save_symtab(struct symbol_sources *src, const struct image *im
 int image_symbols_save_jit(struct symbol_sources *src, const struct image *im, pid_t pid, int fd,
 			   struct err *err);
 
-/* Are IM's symbols to be cached, and what the cache has of them is nothing, or what a file says
- * that other users can write? */
+/* Are IM's symbols to be cached?  They are when the cache has none, or those that a file says which
+ * other users can write, or fewer than a debug file has that is installed now. */
 bool image_symbols_wanted(const struct symbol_sources *src, const struct image *im);
 
 /* Reads the symbols of the file FD (borrowed), which may be the image of digest WANTED, for
- * somebody else to keep: the bytes of a symbols file without the image's path.  They depend on the
- * file's bytes alone.  For children; needs no rights. */
-int image_symbols_read(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], struct wr *ret,
+ * somebody else to keep: the bytes of a symbols file without the image's path.  DEBUG (borrowed; -1:
+ * none) is its separate debug file, read when FD has no full symbol table and DEBUG is of the same
+ * image.  They depend on the files' bytes alone.  For children; needs no rights. */
+int image_symbols_read(int fd, int debug, const uint8_t wanted[IMAGE_DIGEST_BYTES], struct wr *ret,
 		       struct err *err);
 
 /* Caches the N bytes that image_symbols_read made of IM's file, when all in them is sound and of

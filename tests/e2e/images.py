@@ -93,7 +93,7 @@ def lines_of_a_large_program():
 
 
 def lines_of_a_debug_package():
-    """The child that reads a stripped program opens what root installed for everybody."""
+    """The child that reads a stripped program opens what root installed for everybody; names and lines stay."""
     copy_program(prog("burn"), "whole", os.getcwd())
     build_id = sh("readelf", "-n", "whole").split("Build ID: ")[1].split()[0]
     debug = "/usr/lib/debug/.build-id/%s/%s.debug" % (build_id[:2], build_id[2:])
@@ -105,6 +105,7 @@ def lines_of_a_debug_package():
         sh("objcopy", "--strip-all", "whole", "stripped")
         path = os.path.abspath("stripped")
         lines_of(path, lambda: os.unlink(debug))
+        hot(Prof(path), path)
     finally:
         if os.path.exists(debug):
             os.unlink(debug)
