@@ -461,7 +461,7 @@ int image_symbols_save(struct symbol_sources *src, const struct image *im, int f
 	return rc;
 }
 
-/* Whether a debug file of IM is installed that may have more names than the cache, which has some. */
+/* Whether a debug file of IM is installed that may have more names than the cache has. */
 static bool has_more_names(const struct symbol_sources *src, const struct image *im)
 {
 	_mem_ char *name = debug_file_name(im, false, ".debug");

@@ -56,8 +56,8 @@ int image_symbols_save_jit(struct symbol_sources *src, const struct image *im, p
 bool image_symbols_wanted(const struct symbol_sources *src, const struct image *im);
 
 /* Reads the symbols of the file FD (borrowed), which may be the image of digest WANTED, for
- * somebody else to keep: the bytes of a symbols file without the image's path.  DEBUG (borrowed; -1:
- * none) is its separate debug file, read when FD has no full symbol table and DEBUG is of the same
+ * somebody else to keep: the bytes of a symbols file without the image's path.  DEBUG (borrowed;
+ * -1: none) is its separate debug file, read when FD has no full symbol table and it is of the same
  * image.  They depend on the files' bytes alone.  For children; needs no rights. */
 int image_symbols_read(int fd, int debug, const uint8_t wanted[IMAGE_DIGEST_BYTES], struct wr *ret,
 		       struct err *err);
