@@ -142,7 +142,8 @@ def main():
         ask(s, "all hosts, a week, by container", "prof", "--by", "container", "--since", "7d")
         ask(s, "all hosts, a week, flame graph of %s" % comm, "flame", "-o", "x.svg", "--since", "7d", "--comm", comm)
         ask(s, "all hosts, a week, flame graph of all", "flame", "-o", "x.svg", "--since", "7d")
-        ask(s, "half a week beside the other half", "diff", "--by", "image", "since=7d until=84h", "since=84h")
+        ask(s, "half a week beside the other half, by image", "diff", "--by", "image", "since=7d until=84h", "since=84h")
+        ask(s, "half a week beside the other half, by procedure", "diff", "--by", "procedure", "since=7d until=84h", "since=84h")
         print("load %s" % load())
         s.kill()
 
