@@ -74,6 +74,7 @@ static int calc_all(struct cmd *c, struct calc_cmd *a, struct source *s)
 		if (++n_refused == a->procedures.n)
 			return rc;
 		str_addf(&c->out, "%s\n", c->err.msg);
+		c->told_nothing = true;
 		ret = CMD_NOTHING;
 	}
 	return ret;
