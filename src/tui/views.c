@@ -274,6 +274,9 @@ static int fill_code(struct filling *x, struct err *err)
 		x->open_at = list_emit(&x->emit, x->in->source, &l, &lo);
 		if (notice.msg[0])
 			emit_text(&x->emit, "%s\n", notice.msg);
+		if (!l.of_lines && !l.has_code && lo.mode != LIST_SOURCE)
+			emit_text(&x->emit, "no instructions, only addresses: %s\n",
+				  l.why_no_code.msg);
 		listing_close(&l);
 	}
 	sources_free(sources);

@@ -342,7 +342,7 @@ static int count_blocks(struct blocks_maker *m, const struct exact_counts *exact
 	}
 	return err_set(err, -ENODATA,
 		       "no retired samples, no branches: block counts cannot be known; "
-		       "--counts FILE takes callgrind's or gcov's");
+		       "`dwell calc --counts FILE` takes callgrind's or gcov's");
 }
 
 int blocks_gather(const struct listing *l, const struct columns *columns,
