@@ -22,9 +22,6 @@
 
 #define PAGE_BITS 12
 
-/* So many accesses are not looked for among those before, where equal ones need not be one. */
-#define MOST_LOOSE ((size_t)2 << 20)
-
 static struct place memory_place(struct perf_world *w, const char *what, uint64_t avma)
 {
 	struct image im = {.kind = IMAGE_ANON, .path = what};
@@ -205,7 +202,7 @@ void perf_access_add(struct perf_world *w, struct access *a, const struct perf_a
 		a->latency = latency_of(f);
 		a->latency_of = a->latency ? latency_class(a->latency) : 0;
 	}
-	if (w->loose_accesses && w->profile->accesses.n < MOST_LOOSE) {
+	if (w->profile->accesses.n < w->most_loose) {
 		append_loose(w->profile, a, &data);
 		return;
 	}

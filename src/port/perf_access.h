@@ -14,10 +14,13 @@ struct perf_access {
 	uint32_t cpu_node;   /* + 1; 0: not told */
 };
 
-/* Fills A from K and adds it to W's profile; some wait until perf_accesses_flush.  With
- * W->loose_accesses most are appended as they come, for readers that add them up anyway.  The
- * caller sets A's owner, event, place and source.  Call it when W is as it was at the time of the
- * sample. */
+/* Most files have no more accesses. */
+#define PERF_MOST_LOOSE ((size_t)2 << 20)
+
+/* Fills A from K and adds it to W's profile; some wait until perf_accesses_flush.  The first
+ * W->most_loose are appended as they come, for readers that add them up anyway.  Those behind them
+ * are joined where they are equal, so that memory is bounded.  The caller sets A's owner, event,
+ * place and source.  Call it when W is as it was at the time of the sample. */
 void perf_access_add(struct perf_world *w, struct access *a, const struct perf_access *k);
 
 /* Adds the accesses that wait.  Call it after the last. */

@@ -445,7 +445,8 @@ static void perf_in_begin(struct perf_in *in, const struct perf_in_opts *opts, s
 	in->world.jits.wanted = opts->open_cache && !opts->no_files;
 	in->world.jits.symfs = opts->symfs;
 	in->world.label = profile_intern_str(p, opts->label ? opts->label : "");
-	in->world.loose_accesses = opts->accesses_alone;
+	if (opts->accesses_alone)
+		in->world.most_loose = opts->most_loose ? opts->most_loose : PERF_MOST_LOOSE;
 	perf_chains_init(&in->chains, &in->world, elf_unwind_load);
 	perf_facts_init(&in->facts, &in->pd, opts->facts);
 	perf_spe_init(&in->spe, &in->pd, &in->world, count_spe, in);

@@ -22,6 +22,7 @@ struct perf_in_opts {
 	bool use_debuginfod; /* only has an effect when $DEBUGINFOD_URLS is set */
 	bool accesses;	     /* samples that tell the address of their data add accesses */
 	bool accesses_alone; /* what samples tell besides is not wanted */
+	size_t most_loose;   /* of those so many are kept one by one; 0: perf_access.h's number */
 	bool force;	     /* keep what can be read of a damaged file */
 	size_t trace_bytes;  /* time lines of at most so many bytes; 0: none */
 	/* Called when all was read: tells where the symbols of images that were found are to be

@@ -135,7 +135,7 @@ struct perf_world {
 	struct perf_place_slot *places;
 	struct perf_pending pending[PERF_WORLD_N_PENDING]; /* perf_access.h */
 	unsigned n_pending;
-	bool loose_accesses; /* equal ones need not be one */
+	size_t most_loose; /* so many accesses are not looked for among those before */
 	struct perf_vector_slot vectors[PERF_WORLD_N_VECTORS];
 	/* Branch stacks (perf_branch.h): what was wrong, and the branches behind it. */
 	uint64_t n_odd_branches[PERF_N_ODD_BRANCHES], n_older_branches;

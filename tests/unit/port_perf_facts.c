@@ -21,9 +21,8 @@ struct loaded {
 	int rc;
 };
 
-static struct loaded load(struct pd_file *f)
+static struct loaded load_with(struct pd_file *f, const struct perf_in_opts *opts)
 {
-	struct perf_in_opts o = {.split = OWNER_TID, .no_files = true};
 	int fd = memfd_create("perf.data", MFD_CLOEXEC);
 	struct loaded l = {0};
 	struct err err = {0};
@@ -33,14 +32,21 @@ static struct loaded load(struct pd_file *f)
 	file_write_all(fd, f->out.v, f->out.n);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	profile_init(&l.p);
-	l.rc = perf_in_load(path, &o, &l.p, &l.r, &err);
+	l.rc = perf_in_load(path, opts, &l.p, &l.r, &err);
 	if (l.rc < 0)
 		t_fail_("%s\n", err.msg);
-	else
+	else if (!opts->accesses_alone) /* those that are loose are in no index */
 		profile_check(&l.p);
 	close(fd);
 	pd_release(f);
 	return l;
+}
+
+static struct loaded load(struct pd_file *f)
+{
+	const struct perf_in_opts o = {.split = OWNER_TID, .no_files = true};
+
+	return load_with(f, &o);
 }
 
 static void unload(struct loaded *l)
@@ -390,4 +396,62 @@ TEST(aux_data_of_others_is_left_alone)
 	EXPECT_EQ(l.r.n_samples, 0);
 	unload(&l);
 	wr_release(&data);
+}
+
+static void access_sample(struct pd_file *f, uint64_t time, uint64_t addr)
+{
+	struct wr *w = pd_begin(f, PERFDATA_SAMPLE, PERFDATA_MODE_USER);
+
+	pd_64(f, w, 0x1000);
+	pd_32(f, w, 7);
+	pd_32(f, w, 7);
+	pd_64(f, w, time);
+	pd_64(f, w, addr);
+	pd_64(f, w, f->events[0].id);
+	pd_64(f, w, 3);
+	pd_end(f);
+}
+
+/* Eleven accesses to two addresses in turn; the first is accessed six times. */
+static struct loaded load_accesses(size_t most_loose)
+{
+	const struct perfdata_attr a = {
+		.type = 1, .period = 1000, .sample_type = TYPE | PERFDATA_S_ADDR, .flags = FLAGS};
+	const struct perf_in_opts o = {.split = OWNER_TID,
+				       .no_files = true,
+				       .accesses = true,
+				       .accesses_alone = most_loose > 0,
+				       .most_loose = most_loose};
+	struct pd_file file = {0};
+
+	pd_event(&file, &a, 1);
+	for (unsigned i = 0; i < 11; i++)
+		access_sample(&file, 10 + i, i % 2 ? 0x5000 : 0x4000);
+	return load_with(&file, &o);
+}
+
+static uint64_t accesses_to(const struct loaded *l, uint64_t svma)
+{
+	uint64_t n = 0;
+
+	vec_each (a, &l->p.accesses)
+		n += l->p.places.v[a->data].svma == svma ? a->count : 0;
+	return n;
+}
+
+/* Those behind the first few are joined where they are equal, and all are there once. */
+TEST(accesses_are_kept_alone_and_then_joined)
+{
+	static const struct {
+		size_t most_loose, n;
+	} cases[] = {{0, 2}, {1, 3}, {4, 6}, {10, 11}, {11, 11}, {100, 11}};
+
+	for (size_t i = 0; i < n_elems(cases); i++) {
+		struct loaded l = load_accesses(cases[i].most_loose);
+
+		EXPECT_EQ(l.p.accesses.n, cases[i].n);
+		EXPECT_EQ(accesses_to(&l, 0x4000), 6);
+		EXPECT_EQ(accesses_to(&l, 0x5000), 5);
+		unload(&l);
+	}
 }

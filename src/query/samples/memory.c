@@ -317,32 +317,60 @@ static const char *where_is(const struct memory_maker *m, const struct memory_ro
 	return by == MEMORY_LINE || by == MEMORY_PAGE ? m->p->images.v[r->key[0] >> 32].path : "";
 }
 
+/* Rows in no order; with KEPT the first of them are. */
+struct row_orders {
+	VEC(struct row_order) rows;
+	bool kept;
+};
+
+/* Adds ROW to ORDER unless MOST rows of it come before.  Of rows there are many and few are shown:
+ * whenever there are twice as many as that, the later half goes. */
+static void add_order(struct row_orders *order, const struct row_order *row, size_t most,
+		      int (*compare)(const void *, const void *))
+{
+	/* Number MOST - 1 is the last one that was kept when half of them went. */
+	if (order->kept && compare(row, &order->rows.v[most - 1]) > 0)
+		return;
+	vec_push(&order->rows, *row);
+	if (order->rows.n < 2 * most)
+		return;
+	vec_sort(&order->rows, compare);
+	order->rows.n = most;
+	order->kept = true;
+}
+
 /* Sorts the rows and keeps the first N.  Accesses of the others have no row then. */
 static void keep_rows(struct memory_maker *m)
 {
 	const bool lines = m->o->by == MEMORY_LINE;
-	VEC(struct row_order) order = {0};
+	int (*const compare)(const void *, const void *) = m->o->by == MEMORY_LATENCY ? by_key
+							   : lines ? by_contention
+								   : by_weight;
+	/* There are few levels, TLBs and latencies, and all of them matter. */
+	const size_t most =
+		m->o->by > MEMORY_LATENCY && m->ret->rows.n > m->o->n ? m->o->n : m->ret->rows.n;
+	struct row_orders order = {0};
 	uint32_t *now = xcalloc(m->ret->rows.n + 1, sizeof(*now));
 
 	for (uint32_t i = 0; i < m->ret->rows.n; i++) {
+		const struct row_order row = {m->ret->rows.v[i], where_is(m, &m->ret->rows.v[i]),
+					      i};
+
 		now[i] = NO_ROW;
-		vec_push(&order,
-			 (struct row_order){m->ret->rows.v[i], where_is(m, &m->ret->rows.v[i]), i});
+		add_order(&order, &row, most, compare);
 	}
-	vec_sort(&order, m->o->by == MEMORY_LATENCY ? by_key : lines ? by_contention : by_weight);
-	/* There are few levels, TLBs and latencies, and all of them matter. */
-	if (m->o->by > MEMORY_LATENCY && order.n > m->o->n)
-		m->ret->n_left_out = order.n - m->o->n;
-	m->ret->rows.n = order.n - m->ret->n_left_out;
+	vec_sort(&order.rows, compare);
+	m->ret->n_left_out = m->ret->rows.n - most;
+	m->ret->rows.n = most;
 	for (uint32_t i = 0; i < m->ret->rows.n; i++) {
-		m->ret->rows.v[i] = order.v[i].row;
-		now[order.v[i].was] = i;
+		m->ret->rows.v[i] = order.rows.v[i].row;
+		now[order.rows.v[i].was] = i;
 	}
 	for (size_t i = 0; i < m->p->accesses.n; i++)
 		if (m->row_of[i] != NO_ROW)
 			m->row_of[i] = now[m->row_of[i]];
 	free(now);
-	vec_release(&order);
+	vec_release(&order.rows);
 }
 
 /* --- lines --- */
