@@ -142,6 +142,9 @@ static void notice(void *ctx, const char *text)
 /* A command waits so long for the unwind tables of its files, where the machine is busy. */
 #define PREPARE_NS (500ull * 1000000)
 
+/* Sampling begins at most so much later for the tables of what runs already. */
+#define EARLY_NS (30ull * 1000000)
+
 static int record(struct cmd *c, const struct options *o, struct recorder_opts *ro,
 		  struct record_child *ch)
 {
@@ -317,6 +320,7 @@ int cmd_record(struct cmd *c)
 		if (!o.record.label && o.target.command.n)
 			o.record.label = rank_label();
 		record_plan_apply(&plan, &o.record, &ro.collect);
+		ro.collect.early_ns = o.target.command.n && !o.target.all ? 0 : EARLY_NS;
 		ro.collect.off_cpu = o.off_cpu;
 		ro.collect.wakers = o.wakers;
 		ro.collect.walk = (enum switch_walk)walk;

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "collect/account.h"
 #include "collect/collector_impl.h"
+#include "collect/early_tables.h"
 #include "machine/perf_record.h"
 #include "collect/schedule.h"
 
@@ -95,6 +96,8 @@ int collector_prepare(struct collector *c, struct err *err)
 	 * list, or by its records. */
 	opened_enable(&c->sideband);
 	rc = list_processes(c, err);
+	if (c->opts.early_ns && rc >= 0)
+		early_tables(c, c->opts.early_ns);
 	if (c->offcpu && rc >= 0)
 		rc = offcpu_start(c->offcpu, err);
 	return rc;
@@ -247,6 +250,7 @@ static void apply_sideband(struct collector *c, uint64_t until_ns)
 	}
 	c->spare = c->pending;
 	c->pending = later;
+	c->applied_ns = until_ns;
 }
 
 /* Queues what the walker asks for.  Files that nobody knows are those of processes that began a
@@ -287,7 +291,7 @@ void collector_wait(struct collector *c, int timeout_ms)
 
 		if (!built && call_paths_copies_wait(&c->calls)) {
 			apply_sideband(c, clock_mono_ns());
-			call_paths_walk_copies(&c->calls, false);
+			call_paths_walk_copies(&c->calls, c->applied_ns, false);
 		}
 
 		fds.v[0].fd = deaf ? -1 : request_fd;
@@ -343,7 +347,7 @@ static void cycle(struct collector *c, uint64_t until_ns)
 	c->procs.time_ns = now;
 	collector_take_layouts(c);
 	call_paths_learn(&c->calls);
-	call_paths_walk_copies(&c->calls, false);
+	call_paths_walk_copies(&c->calls, c->applied_ns, false);
 	fold_take_late(&c->fold);
 	image_ids_note(&c->image_ids, &c->images);
 	for (uint32_t cpu = 0; cpu < n; cpu++) {

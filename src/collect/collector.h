@@ -52,6 +52,8 @@ struct collector_opts {
 	const struct image_layout *vdso; /* NULL: none */
 	enum call_graph calls;
 	struct call_paths_tables tables; /* with calls; its vdso only during collector_open */
+	uint64_t early_ns;   /* that tables of running processes may delay the start; 0: none are
+				waited for */
 	bool calls_optional; /* no calls where BPF programs cannot walk: collector_why_no_calls */
 	/* For recorders that run for months: */
 	bool keep_folded; /* what was folded is given back by collector_give_back alone */

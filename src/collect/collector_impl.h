@@ -31,6 +31,7 @@ struct collector {
 	opened_list samplers;		 /* the events asked for */
 	opened_list sideband;		 /* dummy events that own the rings */
 	VEC(struct ring) rings;		 /* one per online CPU */
+	uint64_t applied_ns;		 /* CLOCK_MONOTONIC: the sideband is applied up to then */
 	struct wr pending;		 /* drained records not yet applied */
 	struct wr spare;		 /* the other one of two buffers */
 	struct record_order order;	 /* of pending, by time */

@@ -62,7 +62,7 @@ static void settle_copies(struct collector *c)
 	const uint64_t wait_ns = c->opts.keep_folded ? COPIES_DAEMON_NS : COLLECTOR_LAYOUT_NS;
 	const uint64_t end_ns = clock_mono_ns() + wait_ns;
 
-	while (call_paths_walk_copies(&c->calls, false)) {
+	while (call_paths_walk_copies(&c->calls, c->applied_ns, false)) {
 		if (call_paths_build(&c->calls))
 			continue;
 		if (!c->opts.wait_answers || clock_mono_ns() >= end_ns)
@@ -70,7 +70,7 @@ static void settle_copies(struct collector *c)
 		c->opts.wait_answers(clock_mono_ns() + WAIT_STEP_NS);
 		call_paths_take_answers(&c->calls);
 	}
-	call_paths_walk_copies(&c->calls, true);
+	call_paths_walk_copies(&c->calls, c->applied_ns, true);
 	fold_take_late(&c->fold);
 }
 

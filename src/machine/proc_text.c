@@ -118,6 +118,19 @@ bool proc_text_birth(const char *text, uint32_t *ret_parent, uint64_t *ret_start
 	return true;
 }
 
+bool proc_text_cpu_ticks(const char *text, uint64_t *ret)
+{
+	const char *at = strrchr(text, ')');
+	unsigned long long user, system;
+
+	/* proc(5), /proc/PID/stat: fields 14 and 15 are utime and stime. */
+	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
+			  &system) != 2)
+		return false;
+	*ret = user + system;
+	return true;
+}
+
 const char *proc_text_cgroup(char *text)
 {
 	const char *v1 = NULL, *v2 = NULL;

@@ -24,6 +24,9 @@ void proc_text_unescape(char *s);
 /* Parent and time of birth, in ticks, in TEXT, /proc/PID/stat. */
 bool proc_text_birth(const char *text, uint32_t *ret_parent, uint64_t *ret_start_ticks);
 
+/* CPU time used, in ticks, in TEXT, /proc/PID/stat. */
+bool proc_text_cpu_ticks(const char *text, uint64_t *ret);
+
 /* The cgroup that procfs_cgroup tells, in TEXT, /proc/PID/cgroup. */
 const char *proc_text_cgroup(char *text);
 

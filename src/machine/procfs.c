@@ -171,6 +171,20 @@ int procfs_birth(uint32_t pid, uint32_t *ret_parent, uint64_t *ret_start_ticks)
 	return rc;
 }
 
+int procfs_cpu_ticks(uint32_t pid, uint64_t *ret)
+{
+	char path[40], *text;
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	rc = file_load(path, MAX_PROC_FILE, &text, NULL, NULL);
+	if (rc < 0)
+		return rc;
+	rc = proc_text_cpu_ticks(text, ret) ? 0 : -EBADMSG;
+	free(text);
+	return rc;
+}
+
 int procfs_cgroup(uint32_t pid, char *ret, size_t size)
 {
 	char path[40], *text;

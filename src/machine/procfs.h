@@ -32,6 +32,9 @@ int procfs_uid(uint32_t pid, uint32_t *ret_uid); /* effective */
 /* Its parent, and when it started, in clock ticks since boot. */
 int procfs_birth(uint32_t pid, uint32_t *ret_parent, uint64_t *ret_start_ticks);
 
+/* The CPU time that its threads have used, in clock ticks. */
+int procfs_cpu_ticks(uint32_t pid, uint64_t *ret);
+
 /* The cgroup's path below its mount: the v2 one if there is one other than "/", else the first v1
  * hierarchy's that is not "/". */
 int procfs_cgroup(uint32_t pid, char *ret, size_t size);

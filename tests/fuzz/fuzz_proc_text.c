@@ -79,6 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	}
 	text = copy(data, n);
 	proc_text_birth(text, &parent, &ticks);
+	proc_text_cpu_ticks(text, &ticks);
 	cgroup = proc_text_cgroup(text);
 	FUZZ_REQUIRE(strlen(cgroup) <= n || strcmp(cgroup, "/") == 0);
 	cgroup_add_unit(&part, cgroup);

@@ -162,6 +162,18 @@ TEST(status_of_a_process_with_threads)
 }
 
 /* A process that gave up root is no longer dumpable, and its files in /proc are root's. */
+TEST(cpu_time_of_a_process)
+{
+	uint64_t before, after = 0;
+
+	REQUIRE(procfs_cpu_ticks((uint32_t)getpid(), &before) >= 0);
+	do /* it works until a tick has passed */
+		REQUIRE(procfs_cpu_ticks((uint32_t)getpid(), &after) >= 0);
+	while (after == before);
+	EXPECT(after > before);
+	REQUIRE(procfs_cpu_ticks(UINT32_MAX, &after) < 0);
+}
+
 TEST(effective_uid_of_a_process_that_changed_it)
 {
 	uint32_t uid = 1;

@@ -77,14 +77,17 @@ static __always_inline __u64 copy_length(struct cpu_walk *w)
 {
 	const __u64 sp = w->walk.sp;
 	__u64 end, n, most = COPY_THREAD_BYTES / COPY_CHUNK_BYTES;
+	const bool may_be_deep = w->copied_bytes < (__u64)n_copy_chunks * COPY_CHUNK_BYTES / 2;
 
 	if (!vma_read(&w->vma, &w->node, w->mm, sp))
 		return 0;
 	end = w->vma.end;
 	if (w->walk.entry_sp >= sp && w->walk.entry_sp + 64 < end) {
 		end = w->walk.entry_sp + 64;
-		most = COPY_MAX_BYTES / COPY_CHUNK_BYTES;
+		most = COPY_LESS_BYTES / COPY_CHUNK_BYTES;
 	}
+	if (may_be_deep)
+		most = COPY_MAX_BYTES / COPY_CHUNK_BYTES;
 	n = (end - w->copying.from + COPY_CHUNK_BYTES - 1) / COPY_CHUNK_BYTES;
 	return n < most ? n : most;
 }

@@ -124,8 +124,9 @@ struct chain_cpu {
  * A CPU's ring is a power of two of chunks.  A copy is its head in one chunk and its stack in the
  * next ones; it never wraps: what is left of the ring is skipped, by a head that says COPY_SKIP. */
 #define COPY_CHUNK_BYTES  1024
-#define COPY_MAX_BYTES	  32768 /* of a stack; at most 64 chunks */
-#define COPY_THREAD_BYTES 16384 /* of one whose beginning is not known */
+#define COPY_MAX_BYTES	  65536 /* of a stack while half of the share is left; at most 64 chunks */
+#define COPY_LESS_BYTES	  32768 /* of a stack then */
+#define COPY_THREAD_BYTES 16384 /* then, of one whose beginning is not known */
 #define COPY_MAX_FRAMES	  64	/* found before: who has more is not copied */
 #define COPY_MAX_REGS	  33
 

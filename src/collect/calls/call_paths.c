@@ -273,10 +273,10 @@ bool call_paths_build(struct call_paths *cp)
 	return built;
 }
 
-size_t call_paths_walk_copies(struct call_paths *cp, bool force)
+size_t call_paths_walk_copies(struct call_paths *cp, uint64_t until_ns, bool force)
 {
 	cp->copies_wait = false;
-	return cp->has_copies ? copies_walk(&cp->copies, force) : 0;
+	return cp->has_copies ? copies_walk(&cp->copies, until_ns, force) : 0;
 }
 
 struct call_paths_copies call_paths_count_copies(const struct call_paths *cp)

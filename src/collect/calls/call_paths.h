@@ -112,8 +112,9 @@ void call_paths_take_answers(struct call_paths *cp);
 bool call_paths_build(struct call_paths *cp);
 
 /* Walks copies of stacks that wait for tables (copies.h), after the sideband was applied; with
- * FORCE all, as far as they can be.  Returns how many are left. */
-size_t call_paths_walk_copies(struct call_paths *cp, bool force);
+ * FORCE as far as they can be.  Those taken at UNTIL_NS, up to which it was applied, or later are
+ * left alone.  Returns how many wait. */
+size_t call_paths_walk_copies(struct call_paths *cp, uint64_t until_ns, bool force);
 
 /* Copies that were walked, of them those that ended for want of a table after all, and stacks that
  * were not copied for want of room. */

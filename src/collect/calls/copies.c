@@ -185,8 +185,9 @@ static bool copy_walk(struct copies *c, const struct stack_copy *s, bool force)
 	return true;
 }
 
-/* Walks CPU's copies; returns how many are left. */
-static size_t walk_ring(struct copies *c, uint32_t cpu, bool force, uint64_t now_ns)
+/* Walks CPU's copies taken before UNTIL_NS, those before FORCE_NS without waiting; returns how many
+ * wait. */
+static size_t walk_ring(struct copies *c, uint32_t cpu, uint64_t until_ns, uint64_t force_ns)
 {
 	struct log_copies ring;
 	uint64_t at, head, tail;
@@ -205,9 +206,11 @@ static size_t walk_ring(struct copies *c, uint32_t cpu, bool force, uint64_t now
 			at = tail = head;
 			break;
 		}
+		if (s->state == COPY_NEW && s->time_ns >= until_ns)
+			break;
 		if (s->state == COPY_NEW && copy_is_sound(s)) {
 			chains_expect(c->chains, s->hash);
-			if (copy_walk(c, s, force || now_ns - s->time_ns > COPIES_KEPT_NS)) {
+			if (copy_walk(c, s, s->time_ns < force_ns)) {
 				memset(s, 0, (size_t)n * COPY_CHUNK_BYTES);
 				s->n_chunks = n;
 				s->state = COPY_WALKED;
@@ -224,13 +227,14 @@ static size_t walk_ring(struct copies *c, uint32_t cpu, bool force, uint64_t now
 	return n_left;
 }
 
-size_t copies_walk(struct copies *c, bool force)
+size_t copies_walk(struct copies *c, uint64_t until_ns, bool force)
 {
-	const uint64_t now_ns = clock_mono_ns();
+	const uint64_t old_ns = clock_mono_ns() - COPIES_KEPT_NS;
+	const uint64_t force_ns = force && until_ns > old_ns ? until_ns : old_ns;
 	size_t n_left = 0;
 
 	for (uint32_t cpu = 0; cpu < log_n_cpus(c->log); cpu++)
-		n_left += walk_ring(c, cpu, force, now_ns);
+		n_left += walk_ring(c, cpu, until_ns, force_ns);
 	for (unsigned i = 0; i < COPIES_PIECES; i++)
 		close_piece(c, &c->pieces[i]);
 	return n_left;

@@ -40,8 +40,9 @@ void copies_init(struct copies *c, struct log *log, struct chains *chains, struc
 void copies_release(struct copies *c);
 
 /* Walks the copies there are, each when the tables it needs are there; asks for those that are not.
- * With FORCE all are walked as far as they can be.  The sideband must have been applied up to now.
- * Returns how many are left. */
-size_t copies_walk(struct copies *c, bool force);
+ * The sideband must have been applied up to UNTIL_NS (CLOCK_MONOTONIC): copies taken later are left
+ * alone, for their process may not be known yet.  With FORCE the others are walked as far as they
+ * can be.  Returns how many of these wait. */
+size_t copies_walk(struct copies *c, uint64_t until_ns, bool force);
 
 #endif
