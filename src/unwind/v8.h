@@ -43,9 +43,17 @@ SCRIPT_STEP __u64 v8_object_word(SCRIPT_ENV *env, __u64 object, __u32 at)
 	return python_word(env, object - 1 + at);
 }
 
-/* The instance type that MAP says its objects have; 0xffff when it cannot be read. */
-SCRIPT_STEP __u32 v8_map_type(SCRIPT_ENV *env, __u64 map)
+/* The map of an object that begins with WORD.  While the garbage collector moves objects, one that
+ * was moved begins with where it is now (objects/map-word.h); the rest of it is as it was. */
+SCRIPT_STEP __u64 v8_map_of(SCRIPT_ENV *env, __u64 word)
 {
+	return word & 1 ? word : python_word(env, word);
+}
+
+/* The instance type of objects that begin with WORD; 0xffff when it cannot be read. */
+SCRIPT_STEP __u32 v8_map_type(SCRIPT_ENV *env, __u64 word)
+{
+	const __u64 map = v8_map_of(env, word);
 	__u16 type = 0xffff;
 
 	if (!v8_is_object(map) ||
@@ -67,10 +75,12 @@ SCRIPT_PART int v8_string(SCRIPT_ENV *env, __u64 string)
 	v->is_cut = 0;
 	v->more = 0;
 	for (int i = 0; i < 4; i++) {
-		if (!v8_is_object(string) ||
-		    !script_read(env, string - 1, v->words, 4 * 8, V8_SCRIPT_WORDS * 8))
+		if (!v8_is_object(string))
 			return 0;
-		type = v8_map_type(env, v->words[0]);
+		type = 0xffff;
+		if (script_read(env, string - 1, v->words, 4 * 8, V8_SCRIPT_WORDS * 8))
+			type = v8_map_type(env, v->words[0]);
+		v->is_lost |= type == 0xffff;
 		if (type >= (V8_LAYOUT(v->interpreter)->is_old ? V8_FIRST_NO_STRING / 2
 							       : V8_FIRST_NO_STRING))
 			return 0;
@@ -226,13 +236,13 @@ SCRIPT_STEP bool v8_tell(SCRIPT_ENV *env, struct v8_walk *v, struct python_walk 
 		if (v->id && !script_is_told(env, source_number))
 			v8_tell_source(env, v, p, source_number, source);
 	}
-	/* The first word of a string that the garbage collector has just moved is where it is now
-	 * (objects/map-word.h): it is asked for again later. */
-	if (!v8_text(env, file, SCRIPT_FILE) && v8_is_object(file) && !(v->words[0] & 1))
-		return false;
+	v->is_lost = 0;
+	v8_text(env, file, SCRIPT_FILE);
 	if (v->more) /* only its begin is read of one made of others */
 		p->record.file.is_cut = 1;
 	v8_name(env, v, p, l, name);
+	if (v->is_lost) /* it is asked for again later */
+		return false;
 	p->record.what = SCRIPT_FUNCTION;
 	p->record.number = number;
 	p->record.interpreter = v->interpreter;
@@ -262,7 +272,7 @@ SCRIPT_PART int v8_function(SCRIPT_ENV *env)
 {
 	const struct v8_layout *l;
 	struct v8_walk *v;
-	__u64 name, number;
+	__u64 name, number, map;
 
 	if (!env)
 		return 0;
@@ -271,9 +281,10 @@ SCRIPT_PART int v8_function(SCRIPT_ENV *env)
 	if (!v8_is_object(v->shared) ||
 	    !script_read(env, v->shared - 1, v->words, V8_SHARED_WORDS * 8, V8_SCRIPT_WORDS * 8))
 		return 0;
-	if (!v->shared_map && v8_map_type(env, v->words[0]) == l->shared_type)
-		v->shared_map = v->words[0];
-	if (!v->shared_map || v->words[0] != v->shared_map)
+	map = v8_map_of(env, v->words[0]);
+	if (!v->shared_map && v8_map_type(env, map) == l->shared_type)
+		v->shared_map = map;
+	if (!v->shared_map || map != v->shared_map)
 		return 0;
 	v->unoptimised = v->words[V8_SHARED_DATA / 8];
 	name = v->words[l->name / 8 & 7];
@@ -284,8 +295,10 @@ SCRIPT_PART int v8_function(SCRIPT_ENV *env)
 	number = script_mix(script_mix(number, v->script), v->id) & SCRIPT_CODE_MASK;
 	if (number < SCRIPT_N_MARKS)
 		number = SCRIPT_N_MARKS;
-	if (!script_is_told(env, number) && !v8_tell(env, v, script_walk(env), l, number, name))
+	if (!script_is_told(env, number) && !v8_tell(env, v, script_walk(env), l, number, name)) {
+		v->is_lost = 1;
 		return 0;
+	}
 	v->number = number;
 	return 1;
 }
@@ -295,14 +308,21 @@ SCRIPT_STEP bool v8_put(SCRIPT_ENV *env, __u64 fp, __u64 function)
 {
 	struct v8_walk *v = v8_of(env);
 	const struct v8_layout *l = V8_LAYOUT(v->interpreter);
+	__u64 map;
 
 	if (!v8_is_object(function) ||
 	    !script_read(env, function - 1, v->words, V8_FUNCTION_WORDS * 8, V8_SCRIPT_WORDS * 8))
 		return false;
 	v->shared = v->words[l->shared / 8 & 7];
 	v->own_code = l->code ? v->words[l->code / 8 & 7] : 0;
-	if (!v8_function(env))
-		return false;
+	map = v->words[0];
+	v->is_lost = 0;
+	if (!v8_function(env)) {
+		v->is_lost |= v8_map_type(env, map) == l->function_type;
+		if (v->is_lost)
+			script_put(env, FRAME_SCRIPT(SCRIPT_V8 + SCRIPT_UNREADABLE, SCRIPT_NO_OFF));
+		return v->is_lost;
+	}
 	v->own = v->number;
 	if (!v8_put_interpreted(env, fp) && !v8_put_inlined(env))
 		script_put(env, FRAME_SCRIPT(v->own, SCRIPT_NO_OFF));

@@ -163,7 +163,8 @@ SCRIPT_PART int v8_put_interpreted(SCRIPT_ENV *env, __u64 fp)
 	v = v8_of(env);
 	if (!v8_open_interpreted(env, fp))
 		return 0;
-	v->inlined = script_mix(script_mix(script_told_key(env, v->key), v->cursor), v->own);
+	/* No address is asked for by this key: a number has no upper bits. */
+	v->inlined = script_mix(script_mix(script_told_key(env, v->key), v->cursor), ~v->own);
 	e = v8_inlined_of(env, v->inlined);
 	if (e->key != v->inlined) {
 		if (v->n_steps >= V8_MOST_STEPS)

@@ -125,9 +125,9 @@ struct v8_inlined {
 struct v8_walk {
 	__u64 key;	   /* of the process and its recording */
 	__u32 interpreter; /* of the process; 0: not known */
-	__u32 spare2;
-	__u64 shared_map; /* the map of SharedFunctionInfos; 0: not known */
-	__u64 script, id; /* the script met last, its number in its isolate */
+	__u32 is_lost;	   /* a text of a function cannot be read, or not be told */
+	__u64 shared_map;  /* the map of SharedFunctionInfos; 0: not known */
+	__u64 script, id;  /* the script met last, its number in its isolate */
 	__u64 words[V8_DATA_WORDS + 1];
 	__u64 text, n_bytes; /* where a string's characters are */
 	__u32 kind, is_cut;

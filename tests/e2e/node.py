@@ -27,8 +27,12 @@ def unoptimised_lines():
     node_graph.unoptimised_lines(installed())
 
 
+def moved_functions():
+    node_graph.moved_functions(installed())
+
+
 def workers():
     node_graph.workers(installed())
 
 
-run(services=[every_way_of_calling, inlined_functions, unoptimised_lines, workers, shares_of_work])
+run(services=[every_way_of_calling, inlined_functions, unoptimised_lines, moved_functions, workers, shares_of_work])

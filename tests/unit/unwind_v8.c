@@ -312,6 +312,28 @@ TEST(lines_of_the_interpreter)
 	}
 }
 
+/* What no call returns to is remembered apart from the bytecodes of the same number. */
+TEST(a_word_that_is_no_address)
+{
+	for (uint32_t i = INTERPRETER_V8_FIRST; i < INTERPRETER_HOTSPOT_FIRST; i++) {
+		struct heap h = {0};
+		uint64_t lines[2] = {0}, *outer = heap_at(&h, STACK, 80);
+
+		heap_fill(&h, i);
+		heap_compile(&h, i);
+		*heap_at(&h, RETURN, 0) = 0xdc4d8b44e0658b4cull;
+		*heap_at(&h, STACK, 16) = HEAP + 128 * STACK + 80;
+		*heap_at(&h, STACK, 24) = HEAP + 128 * RETURN;
+		outer[-2] = OBJECT(FUNCTION);
+		outer[-1] = OBJECT(SCOPE);
+		outer[-4] = OBJECT(BYTES);
+		outer[-5] = (6ull + V8_LAYOUT(i)->bytecodes - 1) << 32;
+		EXPECT_EQ(walk_lines(&h, i, 6, lines), 2);
+		EXPECT_EQ(lines[0], 0);
+		EXPECT_EQ(lines[1], 3);
+	}
+}
+
 /* Makes the code of heap_optimise() the function's baseline code. */
 static uint64_t heap_baseline(struct heap *h, uint32_t interpreter)
 {
@@ -378,6 +400,45 @@ TEST(what_is_no_string_has_no_name)
 		REQUIRE(found.n == 1);
 		place = scripts_place(&h.scripts, &p, frames[0]);
 		EXPECT_STR(profile_str(&p, profile_find_script(&p, place)->name), "(anonymous)");
+		profile_release(&p);
+		scripts_release(&h.scripts);
+	}
+}
+
+/* The name of the function of H's frame. */
+static const char *name_found(struct heap *h, uint32_t interpreter, struct profile *p)
+{
+	struct python_input in = input_of(h, interpreter);
+	uint64_t frames[4];
+	struct python_frames found = {.frames = frames, .max = 4};
+	const struct script *s;
+
+	v8_walk_frames(&in, &found);
+	s = found.n == 1 ? profile_find_script(p, scripts_place(&h->scripts, p, frames[0])) : NULL;
+	return s ? profile_str(p, s->name) : "";
+}
+
+/* While objects are moved, those that were begin with where they are now. */
+TEST(moved_objects_have_names)
+{
+	const unsigned moved[] = {FUNCTION, SHARED, SCRIPT, SCOPE, WHOLE, NAME, MORE, FILE_NAME};
+
+	for (uint32_t i = INTERPRETER_V8_FIRST; i < INTERPRETER_HOTSPOT_FIRST; i++) {
+		struct heap h = {0};
+		struct profile p;
+
+		profile_init(&p);
+		heap_fill(&h, i);
+		for (unsigned k = 0; k < sizeof(moved) / sizeof(moved[0]); k++) {
+			*heap_at(&h, CODE, 8 * k) = *heap_at(&h, moved[k], 0);
+			*heap_at(&h, moved[k], 0) = HEAP + 128 * CODE + 8 * k;
+		}
+		EXPECT_STR(name_found(&h, i, &p), "f.g");
+		/* Nothing is there. */
+		*heap_at(&h, NAME, 0) = 8;
+		scripts_release(&h.scripts);
+		memset(&h.scripts, 0, sizeof(h.scripts));
+		EXPECT_STR(name_found(&h, i, &p), "[JavaScript function unreadable]");
 		profile_release(&p);
 		scripts_release(&h.scripts);
 	}
