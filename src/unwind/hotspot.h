@@ -180,6 +180,10 @@ SCRIPT_STEP __u32 hotspot_kind(SCRIPT_ENV *env, struct hotspot_walk *h, __u64 na
 	if (text[1] == 0x6e6f697470656378ULL && /* "handle_exception", "unwind_exception" */
 	    (text[0] == 0x655f656c646e6168ULL || text[0] == 0x655f646e69776e75ULL))
 		return HOTSPOT_THROWER;
+	if ((text[0] == 0x6f69747065637845ULL && text[1] << 24 == 0x626f6c426e000000ULL) ||
+	    (text[0] == 0x696d6974706f6544ULL && text[1] == 0x6c426e6f6974617aULL) ||
+	    (text[0] == 0x6e6f6d6d6f636e55ULL && text[1] == 0x626f6c4270617254ULL))
+		return HOTSPOT_THROWER; /* "ExceptionBlob", "DeoptimizationBlob", "UncommonTrapBlob" */
 	return HOTSPOT_STUB;
 }
 
@@ -371,21 +375,71 @@ SCRIPT_STEP bool hotspot_is_made(__u64 before, __u64 at)
 	       (at & 0xffffff) == 0x7f8141;
 }
 
+/* Whether the instructions before, whose last 8 bytes are BEFORE, took the frame of WORDS words off
+ * but for the return address: add $n, %rsp, if it had more than two; pop %rbp. */
+SCRIPT_STEP bool hotspot_is_taken_off(__u64 before, __u32 words)
+{
+	return before >> 56 == 0x5d && (words == 2 || (before >> 24 & 0xffffff) == 0xc48348 ||
+					(before & 0xffffff) == 0xc48148);
+}
+
+/* hotspot_words_left() of a stub that does not say when its frame is complete, or that has a frame
+ * pointer. Its code begins with one of
+ *
+ *     push %rbp; mov %rsp, %rbp        StubAssembler, SharedRuntime: then the frame pointer leads
+ *     sub $n, %rsp; mov %rbp, n(%rsp)  a stub of C2's
+ *
+ * and BEFORE and AT are the 8 bytes before where it was interrupted, and from there on.  One that
+ * throws, C2's rethrow_stub, ends by taking its return address off: pop %rdx; jmp *%r10
+ * (cpu/x86/x86_64.ad: tailjmpInd). */
+SCRIPT_STEP __u32 hotspot_stub_left(SCRIPT_ENV *env, struct hotspot_walk *h, __u64 begin,
+				    __u64 before, __u64 at)
+{
+	__u64 first;
+
+	if (!script_read(env, begin, &first, 8, 8) || (first & 0xff) == 0x53)
+		return HOTSPOT_UNTOLD; /* push %rbx: room for a return address that comes later */
+	if (h->ip == begin)
+		return 1;
+	if ((at & 0xff) == 0x5d || (h->ip == begin + 1 && (first & 0xff) == 0x55))
+		return 2; /* pop %rbp comes next, or was pushed */
+	if ((at & 0xff) == 0xc3 || (at & 0xff) == 0x5a)
+		return 1;					      /* ret, pop %rdx */
+	if ((at & 0xf8ff) == 0xe0ff || (at & 0xf8ffff) == 0xe0ff41) { /* jmp *register */
+		if (before >> 56 == 0x5a)
+			return HOTSPOT_POPPED;
+		return before >> 56 == 0x5d ? 1 : HOTSPOT_UNTOLD;
+	}
+	if ((first & 0xffffffff) == 0xec8b4855)
+		return HOTSPOT_BY_FP;
+	h->keeps_fp = h->ip < begin + 8 &&
+		      ((at & 0xffffff) == 0x6c8948 || (at & 0xffffffff) == 0x242c8948);
+	return 0;
+}
+
 /* Where the innermost frame of a compiled method is being made or is gone already: how many words
  * are left of it, return address and all; 0: it is whole.  Its last instructions are
  *
- *     add $n, %rsp; pop %rbp; a look at whether to stop; ret */
+ *     add $n, %rsp; pop %rbp; a look at whether to stop; ret
+ *     add $n, %rsp; pop %rbp; jmp to who throws: rethrow_stub, unwind_exception
+ *
+ * and who is to stop jumps to where it says so: mov $ip, %r10; mov %r10, n(%r15); jmp.  A call to
+ * the interpreter goes by two instructions of its own, with the frame whole below: mov $method,
+ * %rbx; jmp. */
 SCRIPT_STEP __u32 hotspot_words_left(SCRIPT_ENV *env, struct hotspot_walk *h,
 				     const struct hotspot_layout *l)
 {
 	const __u64 begin = hotspot_blob_address(h, l, l->code_begin);
-	const __u32 complete = hotspot_blob_u32(h, l->frame_complete);
+	const __u32 complete = hotspot_blob_u32(h, l->frame_complete),
+		    words = hotspot_blob_u32(h, l->frame_size);
 	__u64 a, b;
 
 	h->keeps_fp = 0;
 	if (!script_read(env, h->ip - 8, h->code, 16, 16))
 		return 0;
 	a = h->code[1];
+	if (h->kind == HOTSPOT_STUB && words && words < 1 << 20)
+		return hotspot_stub_left(env, h, begin, h->code[0], a);
 	if (complete < 1u << 24 && h->ip < begin + complete) {
 		if (h->code[0] >> 56 == 0x55) /* push %rbp */
 			return 2;
@@ -394,10 +448,23 @@ SCRIPT_STEP __u32 hotspot_words_left(SCRIPT_ENV *env, struct hotspot_walk *h,
 	}
 	if ((a & 0xff) == 0x5d) /* pop %rbp */
 		return 2;
+	if ((a & 0xff) == 0xe9) {
+		if (hotspot_is_taken_off(h->code[0], words) ||
+		    (h->code[0] >> 8 & 0xffffff) == 0x97894d)
+			return 1;
+		return script_read(env, h->ip - 16, &b, 8, 8) && b >> 48 == 0xbb48 ? HOTSPOT_CALLED
+										   : 0;
+	}
+	if ((a & 0xffffff) == 0x97894d && a >> 56 == 0xe9)
+		return 1; /* mov %r10, n(%r15); jmp */
 	if (!script_read(env, h->ip + 8, &b, 8, 8))
 		b = 0;
 	if ((a & 0xff) == 0xc3)
 		return 1;
+	if ((a & 0xffff) == 0xba49 && (b >> 16 & 0xffffff) == 0x97894d)
+		return 1; /* mov $ip, %r10; mov %r10, n(%r15) */
+	if ((a & 0xffff) == 0xbb48 && (b >> 16 & 0xff) == 0xe9)
+		return HOTSPOT_CALLED;				/* mov $method, %rbx; jmp */
 	if ((a & 0xffff) == 0x870f && (a >> 48 & 0xff) == 0xc3) /* ja; ret */
 		return 1;
 	if ((a & 0xffffff) == 0xa73b49 && a >> 56 == 0x0f && (b >> 40 & 0xff) == 0xc3)
@@ -428,6 +495,17 @@ SCRIPT_STEP bool hotspot_by_size(SCRIPT_ENV *env, struct hotspot_walk *h, __u32 
 		h->fp = v8_stack_word(env, saved);
 		h->has_fp = 1;
 	}
+	return true;
+}
+
+/* From a frame of which nothing is left: its return address was the last word to be taken off. */
+SCRIPT_STEP bool hotspot_from_popped(SCRIPT_ENV *env, struct hotspot_walk *h)
+{
+	const __u64 ip = v8_stack_word(env, h->sp - 8);
+
+	if (!hotspot_holds(h, ip))
+		return false;
+	h->ip = ip;
 	return true;
 }
 
@@ -549,6 +627,11 @@ SCRIPT_PART int hotspot_look(SCRIPT_ENV *env)
 	h->off = SCRIPT_NO_OFF;
 	if (h->is_exact && h->kind != HOTSPOT_INTERPRETED && h->kind != HOTSPOT_ADAPTER)
 		h->n_left = hotspot_words_left(env, h, l);
+	if (h->n_left == HOTSPOT_CALLED) {
+		h->ip = v8_stack_word(env, h->sp);
+		h->sp += 8;
+		h->is_exact = h->n_left = 0;
+	}
 	if (h->kind == HOTSPOT_COMPILED)
 		h->method = hotspot_blob_word(h, l->method);
 	else if (h->kind == HOTSPOT_INTERPRETED && h->has_fp)
@@ -583,7 +666,13 @@ SCRIPT_PART int hotspot_move(SCRIPT_ENV *env)
 	/* C1's stubs take their caller's frame off, too, and nothing tells where. */
 	if ((h->kind == HOTSPOT_THROWER && h->is_exact) || hotspot_is_barrier(env, h))
 		return 0;
+	if (h->n_left == HOTSPOT_POPPED)
+		return hotspot_from_popped(env, h);
+	if (h->n_left == HOTSPOT_UNTOLD)
+		return 0;
 	words = hotspot_blob_u32(h, l->frame_size);
+	if (h->n_left == HOTSPOT_BY_FP)
+		return h->fp - h->sp < 8 * (__u64)words && hotspot_by_fp(env, h);
 	if (words && words < 1 << 20 &&
 	    hotspot_by_size(env, h, words, h->n_left, h->kind == HOTSPOT_COMPILED))
 		return 1;

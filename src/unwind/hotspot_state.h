@@ -244,6 +244,12 @@ enum hotspot_kind {
 	HOTSPOT_THROWER
 };
 
+/* Instead of how many words of the innermost frame are left: */
+#define HOTSPOT_POPPED 0x7ffffffc /* none: the return address was taken off, too */
+#define HOTSPOT_CALLED 0x7ffffffd /* all, and a return address of its own code more */
+#define HOTSPOT_BY_FP  0x7ffffffe /* as many as the frame pointer says */
+#define HOTSPOT_UNTOLD 0x7fffffff /* its code does not tell */
+
 /* What a walk knows. */
 struct hotspot_walk {
 	__u64 low, high; /* all heaps of the process lie there; equal: it has none */
@@ -261,7 +267,7 @@ struct hotspot_walk {
 	__u64 is_met;	  /* that was looked up */
 	__u64 bytecode, max_stack;
 	__u32 n_code, off;
-	__u32 n_left;	/* is_exact: words of its frame that are left; 0: all */
+	__u32 n_left;	/* is_exact: words of its frame that are left; 0: all; or see above */
 	__u32 keeps_fp; /* is_exact: the caller's fp is not saved yet */
 	__u32 spare;
 	__u32 is_full;	  /* all of an nmethod was read */

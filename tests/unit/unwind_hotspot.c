@@ -323,6 +323,11 @@ TEST(parts_of_a_frame)
 		{{0, 0, 0, 0, 0, 0, 0, 0x5d, 0x0f, 0x87, 1, 0, 0, 0, 0xc3}, 40, 1},
 		{{0, 0, 0, 0, 0, 0, 0, 0x5d, 0x41, 0x85, 0x02, 0xc3}, 40, 1},
 		{{0, 0, 0, 0, 0, 0, 0, 0, 0x48, 0x8b, 0x04, 0x24}, 40, 4},
+		{{0, 0, 0, 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xe9}, 40, 1},
+		{{0x48, 0x81, 0xc4, 0, 1, 0, 0, 0x5d, 0xe9}, 40, 1},
+		{{0, 0, 0, 0, 0, 0, 0, 0x5d, 0xe9}, 40, 4}, /* the end of something else */
+		{{0, 0x4d, 0x89, 0x97, 0x60, 3, 0, 0, 0xe9}, 40, 1},
+		{{0, 0, 0, 0, 0, 0, 0, 0, 0x4d, 0x89, 0x97, 0x60, 3, 0, 0, 0xe9}, 40, 1},
 	};
 
 	for (size_t i = 0; i < n_elems(cases); i++) {
@@ -335,6 +340,77 @@ TEST(parts_of_a_frame)
 		w->in.sp = AT(STACK) + 8 * (4 - cases[i].n_words);
 		w->in.thread = cases[i].n_words == 1 ? FP : 17;
 		EXPECT_EQ(walk_frames(w), 3);
+		scripts_release(&m->scripts);
+	}
+}
+
+/* Compiled code that calls the interpreter has the frame whole, and a return address to itself. */
+TEST(calls_the_interpreter)
+{
+	for (uint32_t i = 0; i < 2; i++) { /* at mov $method, %rbx; at the jmp behind it */
+		_mem_ struct walk *w = walk_new(INTERPRETER_HOTSPOT_17);
+		struct memory *m = &w->m;
+		const uint32_t code = CODE + HOTSPOT_HEADER_BYTES + CODE_OFF + 100;
+
+		memcpy(m->bytes + code, "\x48\xbb\1\2\3\4\5\6\7\0\xe9", 11);
+		w->in.ip = AT(code) + (i ? 10 : 0);
+		w->in.sp = AT(STACK) - 8;
+		put(m, STACK - 8, code_at(COMPILED), 8);
+		EXPECT_EQ(walk_frames(w), 3);
+		scripts_release(&m->scripts);
+	}
+}
+
+/* A stub's frame is not whole where it begins and ends; where it would be whole lies a return
+ * address of old. */
+TEST(parts_of_a_stub)
+{
+	static const char c2[] = "\x48\x81\xec\x18\0\0\0\x48\x89\x6c\x24\x10\x90\x90\x90\x90\x90"
+				 "\x48\x83\xc4\x10\x5d\x5a\x41\xff\xe2\x48\x83\xc4\x10\x5d\x41\xff"
+				 "\xe2\x90\xff\xe0",
+			  c1[] = "\x55\x48\x8b\xec\x48\x81\xec\x80\0\0\0\x90\xc9\xc3",
+			  safepoint[] = "\x53\x55\x48\x8b\xec\x90";
+	static const struct {
+		const char *code;
+		size_t n_bytes;
+		uint32_t off;
+		int n_left;   /* words of its frame of twelve; -1: nothing tells */
+		bool uses_fp; /* the frame pointer is not the caller's yet, or any more */
+	} cases[] = {
+		{c2, sizeof(c2), 0, 1, false},	 /* sub $n, %rsp */
+		{c2, sizeof(c2), 7, 12, false},	 /* mov %rbp, n(%rsp) */
+		{c2, sizeof(c2), 12, 12, true},	 /* in it */
+		{c2, sizeof(c2), 21, 2, true},	 /* pop %rbp */
+		{c2, sizeof(c2), 22, 1, false},	 /* pop %rdx */
+		{c2, sizeof(c2), 23, 0, false},	 /* jmp *%r10 */
+		{c2, sizeof(c2), 31, 1, false},	 /* jmp *%r10 */
+		{c2, sizeof(c2), 35, -1, false}, /* jmp *%rax */
+		{c1, sizeof(c1), 0, 1, false},	 /* push %rbp */
+		{c1, sizeof(c1), 1, 2, true},	 /* mov %rsp, %rbp */
+		{c1, sizeof(c1), 4, 3, true},	 /* sub $n, %rsp */
+		{c1, sizeof(c1), 11, 4, true},	 /* in it */
+		{c1, sizeof(c1), 13, 1, false},	 /* ret */
+		{safepoint, sizeof(safepoint), 0, -1, false},
+	};
+
+	for (size_t i = 0; i < n_elems(cases); i++) {
+		_mem_ struct walk *w = walk_new(INTERPRETER_HOTSPOT_17);
+		struct memory *m = &w->m;
+		const uint32_t at = CODE + 128 * PIECES + HOTSPOT_HEADER_BYTES,
+			       n = cases[i].n_left < 0 ? 0 : (uint32_t)cases[i].n_left;
+
+		put_blob(m, PIECES, "_rethrow_Java", 12);
+		put(m, at + m->l->frame_complete, UINT32_MAX, 4);
+		memcpy(m->bytes + at + CODE_OFF, cases[i].code, cases[i].n_bytes);
+		/* Called by `inner`: two words of the stub's frame, and then inner's. */
+		put(m, STACK - 16, 17, 8);
+		put(m, STACK - 8, code_at(COMPILED), 8);
+		w->in.ip = AT(at + CODE_OFF + cases[i].off);
+		w->in.sp = AT(STACK) - 8 * n;
+		w->in.thread = cases[i].uses_fp && cases[i].code == c1 ? AT(STACK - 16) : 17;
+		if (n != 12)
+			put(m, STACK - 8 * n + 88, code_at(STUB), 8);
+		EXPECT_EQ(walk_frames(w), cases[i].n_left < 0 ? 0 : 4);
 		scripts_release(&m->scripts);
 	}
 }
