@@ -573,6 +573,21 @@ SCRIPT_STEP bool hotspot_is_inside(const struct hotspot_walk *h)
 	return h->r13 - h->bytecode < h->n_code;
 }
 
+/* Whether the interpreter has made a frame pointer for a method that it enters, and has not put the
+ * Method below it yet (cpu/x86/templateInterpreterGenerator_x86.cpp: generate_fixed_frame). */
+SCRIPT_STEP bool hotspot_is_entering(const struct hotspot_walk *h)
+{
+	return h->is_exact && h->has_fp && h->fp - h->sp < HOTSPOT_METHOD;
+}
+
+/* The caller's stack pointer is SENDER, if that can be. */
+SCRIPT_STEP bool hotspot_lower(struct hotspot_walk *h, __u64 sender)
+{
+	if (sender > h->sp && sender - h->sp < HOTSPOT_MOST_ARGS && !(sender & 7))
+		h->sp = sender;
+	return true;
+}
+
 /* From an interpreted frame to its caller; it may be in the making.  h->number is its method's, and
  * becomes 0 when it is of no method yet, or any more. */
 SCRIPT_STEP bool hotspot_from_interpreter(SCRIPT_ENV *env, struct hotspot_walk *h,
@@ -581,6 +596,11 @@ SCRIPT_STEP bool hotspot_from_interpreter(SCRIPT_ENV *env, struct hotspot_walk *
 	const __u64 fp = h->fp, sp = h->sp;
 	__u64 sender, bcp, word;
 
+	if (hotspot_is_entering(h)) {
+		sender = fp - sp < HOTSPOT_SENDER_SP ? h->r13
+						     : v8_stack_word(env, fp - HOTSPOT_SENDER_SP);
+		return hotspot_by_fp(env, h) && hotspot_lower(h, sender);
+	}
 	if (h->is_exact && !(h->number && hotspot_is_inside(h))) {
 		word = v8_stack_word(env, sp);
 		if (!hotspot_holds(h, word) && h->r13 >= sp)
@@ -599,11 +619,7 @@ SCRIPT_STEP bool hotspot_from_interpreter(SCRIPT_ENV *env, struct hotspot_walk *
 	bcp = h->is_exact ? h->r13 : v8_stack_word(env, fp - 8 * (__u64)l->bcp);
 	h->off = bcp - h->bytecode < h->n_code ? (__u32)(bcp - h->bytecode) : SCRIPT_NO_OFF;
 	sender = v8_stack_word(env, fp - HOTSPOT_SENDER_SP);
-	if (!hotspot_by_fp(env, h))
-		return false;
-	if (sender > h->sp && sender - h->sp < HOTSPOT_MOST_ARGS && !(sender & 7))
-		h->sp = sender;
-	return true;
+	return hotspot_by_fp(env, h) && hotspot_lower(h, sender);
 }
 
 /* Reads the blob at h->at: what it is, and what it executes. */
@@ -634,7 +650,7 @@ SCRIPT_PART int hotspot_look(SCRIPT_ENV *env)
 	}
 	if (h->kind == HOTSPOT_COMPILED)
 		h->method = hotspot_blob_word(h, l->method);
-	else if (h->kind == HOTSPOT_INTERPRETED && h->has_fp)
+	else if (h->kind == HOTSPOT_INTERPRETED && h->has_fp && !hotspot_is_entering(h))
 		h->method = v8_stack_word(env, h->fp - HOTSPOT_METHOD);
 	return 1;
 }

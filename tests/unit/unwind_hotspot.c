@@ -431,6 +431,31 @@ TEST(interpreter_enters)
 	scripts_release(&m->scripts);
 }
 
+/* The frame pointer is made, the Method is not below it yet: what lies there is of old. */
+TEST(interpreter_enters_with_frame_pointer)
+{
+	for (uint32_t n = 0; n < 3; n++) { /* words below the frame pointer */
+		_mem_ struct walk *w = walk_new(INTERPRETER_HOTSPOT_17);
+		struct memory *m = &w->m;
+		struct profile p;
+
+		profile_init(&p);
+		w->in.ip = code_at(INTERPRETER) + 8;
+		w->in.thread = AT(STACK - 16);
+		w->in.sp = w->in.thread - 8 * n;
+		w->in.r13 = n ? AT(METHOD) : AT(STACK);
+		put(m, STACK - 16, 17, 8);
+		put(m, STACK - 8, code_at(COMPILED), 8); /* inner called it */
+		put(m, STACK - 24, n ? AT(STACK) : 0x99999999, 8);
+		put(m, STACK - 16 - HOTSPOT_METHOD, AT(METHOD + 0x800), 8);
+		REQUIRE(walk_frames(w) == 4);
+		expect_place(m, &p, w->frames[0], "[Interpreter]", "[java]", 0);
+		expect_place(m, &p, w->frames[1], "a.b.C.inner", "a/b/C.java", 0);
+		profile_release(&p);
+		scripts_release(&m->scripts);
+	}
+}
+
 /* Where an adapter has the return address depends on the instruction; what else is on the stack may
  * be a return address of old. */
 TEST(adapters)
