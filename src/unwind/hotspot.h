@@ -417,6 +417,21 @@ SCRIPT_STEP __u32 hotspot_stub_left(SCRIPT_ENV *env, struct hotspot_walk *h, __u
 	return 0;
 }
 
+/* Whether a word lies on the stack that is no part of the frame: what is copied from one of its
+ * places to another (x86_64.ad: MachSpillCopyNode), and where the method goes on when it is made
+ * less optimized (HandlerImpl::emit_deopt_handler; BEFORE and AT as in hotspot_is_made()):
+ *
+ *     push n(%rsp); pop n(%rsp)
+ *     push %r10; jmp         or       call; sub $n, (%rsp); jmp */
+SCRIPT_STEP bool hotspot_is_pushed(__u64 before, __u64 at)
+{
+	const __u64 code = (at & 0xff) == 0x48 ? at >> 8 : at;
+
+	return (code & 0xff3fff) == 0x24048f || (at & 0xffffffff) == 0x242c8348 ||
+	       ((at & 0xff) == 0xe9 &&
+		(before >> 48 == 0x5241 || (before >> 24 & 0xffffffff) == 0x242c8348));
+}
+
 /* Where the innermost frame of a compiled method is being made or is gone already: how many words
  * are left of it, return address and all; 0: it is whole.  Its last instructions are
  *
@@ -438,6 +453,8 @@ SCRIPT_STEP __u32 hotspot_words_left(SCRIPT_ENV *env, struct hotspot_walk *h,
 	if (!script_read(env, h->ip - 8, h->code, 16, 16))
 		return 0;
 	a = h->code[1];
+	if (hotspot_is_pushed(h->code[0], a))
+		return HOTSPOT_PUSHED;
 	if (h->kind == HOTSPOT_STUB && words && words < 1 << 20)
 		return hotspot_stub_left(env, h, begin, h->code[0], a);
 	if (complete < 1u << 24 && h->ip < begin + complete) {
@@ -509,28 +526,45 @@ SCRIPT_STEP bool hotspot_from_popped(SCRIPT_ENV *env, struct hotspot_walk *h)
 	return true;
 }
 
-/* From a stub that says nothing of its frames. */
-SCRIPT_STEP bool hotspot_from_stub(SCRIPT_ENV *env, struct hotspot_walk *h)
+/* Whether the call before the return address AVMA calls what is in the blob in H. */
+SCRIPT_STEP bool hotspot_is_called_from(SCRIPT_ENV *env, const struct hotspot_walk *h,
+					const struct hotspot_layout *l, __u64 avma)
 {
-	const __u64 sp = h->sp;
+	const __u64 begin = hotspot_blob_address(h, l, l->code_begin),
+		    end = hotspot_blob_address(h, l, l->code_end);
+	__u64 code;
+
+	return hotspot_holds(h, avma) && script_read(env, avma - 8, &code, 8, 8) &&
+	       (code >> 24 & 0xff) == 0xe8 &&
+	       avma + (__u64)(__s64)(__s32)(code >> 32) - begin < end - begin;
+}
+
+/* From a stub that says nothing of its frames: by its frame pointer where that is near, by the
+ * return address where that is the next word, by the next one that is of a call of the stub, or by
+ * a frame pointer farther off, with registers that were pushed between. */
+SCRIPT_STEP bool hotspot_from_stub(SCRIPT_ENV *env, struct hotspot_walk *h,
+				   const struct hotspot_layout *l)
+{
+	const __u64 sp = h->sp, above = h->fp - sp;
 	__u64 word;
 
-	if (h->is_exact)
-		for (__u32 i = 0; i < HOTSPOT_SLOTS; i++) {
-			word = v8_stack_word(env, sp + 8 * i);
-			if (!i && !h->is_met && !hotspot_is_code(env, word)) {
-				h->unmet = word;
-				return false;
-			}
-			if (i && h->fp == sp + 8 * (i - 1) && hotspot_is_code(env, word))
-				break;
-			if (i ? hotspot_holds(h, word) : hotspot_is_code(env, word)) {
-				h->ip = word;
-				h->sp = sp + 8 * (i + 1);
-				return true;
-			}
-		}
-	return hotspot_by_fp(env, h);
+	if (!h->is_exact)
+		return hotspot_by_fp(env, h);
+	if (h->has_fp && above <= 8 * (HOTSPOT_SLOTS - 2) &&
+	    hotspot_is_code(env, v8_stack_word(env, h->fp + 8)))
+		return hotspot_by_fp(env, h);
+	word = v8_stack_word(env, sp);
+	if (hotspot_is_code(env, word))
+		return hotspot_return(env, h, sp + 8);
+	if (word && !h->is_met) {
+		h->unmet = word;
+		return false;
+	}
+	for (__u32 i = 1; i < HOTSPOT_SLOTS; i++)
+		if (hotspot_is_called_from(env, h, l, v8_stack_word(env, sp + 8 * i)))
+			return hotspot_return(env, h, sp + 8 * i + 8);
+	return above < HOTSPOT_MOST_PUSHED && hotspot_is_code(env, v8_stack_word(env, h->fp + 8)) &&
+	       hotspot_by_fp(env, h);
 }
 
 /* The caller's stack pointer, as r13 has it where methods are entered; else what is above SP. */
@@ -643,7 +677,10 @@ SCRIPT_PART int hotspot_look(SCRIPT_ENV *env)
 	h->off = SCRIPT_NO_OFF;
 	if (h->is_exact && h->kind != HOTSPOT_INTERPRETED && h->kind != HOTSPOT_ADAPTER)
 		h->n_left = hotspot_words_left(env, h, l);
-	if (h->n_left == HOTSPOT_CALLED) {
+	if (h->n_left == HOTSPOT_PUSHED) {
+		h->sp += 8;
+		h->n_left = 0;
+	} else if (h->n_left == HOTSPOT_CALLED) {
 		h->ip = v8_stack_word(env, h->sp);
 		h->sp += 8;
 		h->is_exact = h->n_left = 0;
@@ -692,7 +729,8 @@ SCRIPT_PART int hotspot_move(SCRIPT_ENV *env)
 	if (words && words < 1 << 20 &&
 	    hotspot_by_size(env, h, words, h->n_left, h->kind == HOTSPOT_COMPILED))
 		return 1;
-	return (h->kind == HOTSPOT_STUB || h->kind == HOTSPOT_THROWER) && hotspot_from_stub(env, h);
+	return (h->kind == HOTSPOT_STUB || h->kind == HOTSPOT_THROWER) &&
+	       hotspot_from_stub(env, h, l);
 }
 
 #include "unwind/hotspot_scopes.h"

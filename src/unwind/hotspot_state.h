@@ -198,14 +198,15 @@ static const struct hotspot_layout hotspot_layouts[HOTSPOT_N_LAYOUTS] = {
 #define HOTSPOT_METHOD	     24
 #define HOTSPOT_PC_BYTES     16 /* of a PcDesc: int where, int its scope */
 
-#define HOTSPOT_HEAPS	   3
-#define HOTSPOT_HOPS	   32 /* from a segment to its blob's first */
-#define HOTSPOT_BLOB_WORDS 64 /* of which each has: */
-#define HOTSPOT_HEAD_WORDS 16
-#define HOTSPOT_FULL_WORDS 44 /* of an nmethod */
-#define HOTSPOT_WORDS	   8
-#define HOTSPOT_SLOTS	   8	 /* of a stub's stack that are looked at */
-#define HOTSPOT_MOST_ARGS  65536 /* bytes */
+#define HOTSPOT_HEAPS	    3
+#define HOTSPOT_HOPS	    32 /* from a segment to its blob's first */
+#define HOTSPOT_BLOB_WORDS  64 /* of which each has: */
+#define HOTSPOT_HEAD_WORDS  16
+#define HOTSPOT_FULL_WORDS  44 /* of an nmethod */
+#define HOTSPOT_WORDS	    8
+#define HOTSPOT_SLOTS	    8	  /* of a stub's stack that are looked at */
+#define HOTSPOT_MOST_PUSHED 512	  /* bytes: what a stub pushes */
+#define HOTSPOT_MOST_ARGS   65536 /* bytes */
 
 struct hotspot_heap {
 	__u64 low, high, segments;
@@ -245,6 +246,7 @@ enum hotspot_kind {
 };
 
 /* Instead of how many words of the innermost frame are left: */
+#define HOTSPOT_PUSHED 0x7ffffffb /* all, and a word more */
 #define HOTSPOT_POPPED 0x7ffffffc /* none: the return address was taken off, too */
 #define HOTSPOT_CALLED 0x7ffffffd /* all, and a return address of its own code more */
 #define HOTSPOT_BY_FP  0x7ffffffe /* as many as the frame pointer says */

@@ -328,6 +328,10 @@ TEST(parts_of_a_frame)
 		{{0, 0, 0, 0, 0, 0, 0, 0x5d, 0xe9}, 40, 4}, /* the end of something else */
 		{{0, 0x4d, 0x89, 0x97, 0x60, 3, 0, 0, 0xe9}, 40, 1},
 		{{0, 0, 0, 0, 0, 0, 0, 0, 0x4d, 0x89, 0x97, 0x60, 3, 0, 0, 0xe9}, 40, 1},
+		{{0, 0, 0, 0, 0, 0, 0, 0, 0x8f, 0x44, 0x24, 0x10}, 40, 5},
+		{{0, 0, 0, 0, 0, 0, 0, 0, 0x48, 0x8f, 0x04, 0x24}, 40, 5},
+		{{0, 0, 0, 0, 0, 0, 0, 0, 0x48, 0x83, 0x2c, 0x24, 5}, 40, 5},
+		{{0, 0, 0, 0, 0, 0, 0x41, 0x52, 0xe9}, 40, 5},
 	};
 
 	for (size_t i = 0; i < n_elems(cases); i++) {
@@ -337,9 +341,38 @@ TEST(parts_of_a_frame)
 
 		memcpy(m->bytes + code - 8, cases[i].code, 16);
 		w->in.ip = AT(code);
-		w->in.sp = AT(STACK) + 8 * (4 - cases[i].n_words);
+		w->in.sp = AT(STACK) + 32 - 8 * cases[i].n_words;
 		w->in.thread = cases[i].n_words == 1 ? FP : 17;
 		EXPECT_EQ(walk_frames(w), 3);
+		scripts_release(&m->scripts);
+	}
+}
+
+/* A stub that says nothing of its frames, and was interrupted: what its stack has of old, or of
+ * registers, is no return address where the frame pointer or a call of the stub tells better. */
+TEST(stubs_without_size)
+{
+	static const struct {
+		uint32_t n_pushed; /* words below the return address */
+		uint32_t fp; /* words from the stack pointer to the frame's; 0: none is made */
+		uint32_t n;  /* frames */
+	} cases[] = {{0, 0, 4}, {4, 0, 4}, {4, 3, 4}, {20, 19, 4}, {20, 0, 0}};
+
+	for (size_t i = 0; i < n_elems(cases); i++) {
+		_mem_ struct walk *w = walk_new(INTERPRETER_HOTSPOT_17);
+		struct memory *m = &w->m;
+		const uint64_t ip = code_at(STUB) + 40, ret = code_at(COMPILED);
+		const uint32_t n = cases[i].n_pushed, sp = STACK - 8 - 8 * n;
+
+		put(m, (uint32_t)(ret - 5 - BASE), 0xe8, 1);
+		put(m, (uint32_t)(ret - 4 - BASE), ip - 20 - ret, 4);
+		put(m, STACK - 8, ret, 8);
+		if (n > 2)
+			put(m, sp + 16, code_at(INTERPRETER), 8);
+		w->in.ip = ip;
+		w->in.sp = AT(sp);
+		w->in.thread = cases[i].fp ? AT(sp + 8 * cases[i].fp) : 17;
+		EXPECT_EQ(walk_frames(w), cases[i].n);
 		scripts_release(&m->scripts);
 	}
 }
