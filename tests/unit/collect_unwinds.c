@@ -4,6 +4,7 @@
 #include "collect/calls/unwinds.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,6 +35,7 @@ struct file {
 	uint32_t n_blocks, n_rows, first_rule, n_rules;
 	int fails; /* errno, or 0 */
 	uint32_t owner;
+	uint32_t interpreter; /* as enum interpreter has it */
 };
 
 static int probe(int fd, struct image_layout *ret, struct err *err)
@@ -65,6 +67,7 @@ static int load(int fd, struct unwind_table *ret, struct err *err)
 				     .n_blocks = f.n_blocks,
 				     .n_rows = f.n_rows,
 				     .n_rules = f.n_rules + 1};
+	ret->interpreter.number = f.interpreter;
 	memcpy(ret->key, &f.first_rule, sizeof(f.first_rule));
 	ret->key[4] = 1;
 	ret->key[5] = (uint8_t)f.n_rules;
@@ -409,6 +412,50 @@ static void find_own_code(void *ctx, const struct procfs_map *m)
 		own->dev = m->dev;
 		own->ino = m->ino;
 	}
+}
+
+/* A runtime's library is met under two paths, of which each becomes an image: its table is there for
+ * the one when a process is found to have the other. */
+TEST(a_runtime_whose_table_another_image_has)
+{
+	struct file f = {.n_blocks = 3,
+			 .n_rows = 40,
+			 .first_rule = 7,
+			 .n_rules = 9,
+			 .interpreter = INTERPRETER_HOTSPOT_17};
+	struct image_request r = {.number = REQUEST_RUNTIME, .tgid = (uint32_t)getpid(), .ino = 77};
+	char path[128];
+	uint32_t hash, number = 0;
+	void *mapped;
+	int fd;
+
+	begin(1000);
+	add_file(1, &f);
+	ask(1);
+	EXPECT(can_walk(1, &f));
+	snprintf(path, sizeof(path), "%s/libjvm.so", w.dir);
+	fd = open(path, O_RDWR | O_CREAT, 0600);
+	REQUIRE(fd >= 0);
+	EXPECT_EQ(write(fd, &f, sizeof(f)), sizeof(f));
+	mapped = mmap(NULL, sizeof(f), PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	REQUIRE(mapped != MAP_FAILED);
+	EXPECT(unwinds_serve_runtime(&w.unwinds, &r));
+	while (unwinds_build_next(&w.unwinds))
+		;
+	EXPECT_EQ(unwinds_stats(&w.unwinds).n_tables, 1);
+	hash = image_key_hash(r.ino, RUNTIME_DEV, 0);
+	for (uint32_t i = 0; i < IMAGE_PROBES; i++) {
+		const struct image_key *k = &keys[(hash + i) & (N_KEYS - 1)];
+
+		if (k->ino == r.ino && k->dev == RUNTIME_DEV)
+			number = k->number;
+	}
+	EXPECT(number && number != number_of(1));
+	EXPECT_EQ(shown[number].interpreter, INTERPRETER_HOTSPOT_17);
+	munmap(mapped, sizeof(f));
+	close(fd);
+	unlink(path);
+	end();
 }
 
 /* The process that a request names may map another file there by the time it is served. */

@@ -400,6 +400,7 @@ static void join_tables(struct unwinds *u, struct shared_table *t, struct shared
 		show_image(u, same, *number);
 	}
 	t->numbers.n = 0;
+	unwinds_show_runtimes(u);
 }
 
 /* T's file has become BUILT, which may be what T was before, what another table is, or new. */
