@@ -414,8 +414,8 @@ static void find_own_code(void *ctx, const struct procfs_map *m)
 	}
 }
 
-/* A runtime's library is met under two paths, of which each becomes an image: its table is there for
- * the one when a process is found to have the other. */
+/* A runtime's library is met under two paths, of which each becomes an image: its table is there
+ * for the one when a process is found to have the other. */
 TEST(a_runtime_whose_table_another_image_has)
 {
 	struct file f = {.n_blocks = 3,
