@@ -220,7 +220,8 @@ static void save_vdso(struct sampling *s, struct symbol_sources *symbols,
 
 /* Asks a child for the symbols of C, which is IM, and of its debug file; where these are too much
  * for it, for its own. */
-static int ask_symbols(const struct mapped_code *c, const struct image *im, struct file_map *ret)
+static int ask_symbols(const struct symbol_sources *symbols, const struct mapped_code *c,
+		       const struct image *im, struct file_map *ret)
 {
 	const kept_ranges none = {0};
 	struct wr question = {0};
@@ -228,7 +229,7 @@ static int ask_symbols(const struct mapped_code *c, const struct image *im, stru
 
 	keep_question(im, &none, true, CONFINE_MAX_ARG, &question);
 	rc = readers_ask(READ_SYMBOLS, c->fd, question.v, question.n, 0, ret, NULL);
-	if (rc == -EPROTO)
+	if (rc == -EPROTO && image_symbols_has_debug(symbols, im))
 		rc = readers_ask(READ_SYMBOLS_BARE, c->fd, question.v, question.n, 0, ret, NULL);
 	wr_release(&question);
 	return rc;
@@ -246,7 +247,7 @@ static int save_by_reader(struct sampling *s, struct symbol_sources *symbols,
 
 	if (!image_symbols_wanted(symbols, im))
 		return 0;
-	rc = ask_symbols(c, im, &m);
+	rc = ask_symbols(symbols, c, im, &m);
 	if (rc < 0)
 		return rc;
 	bytes = readers_answer(&m, &n);

@@ -461,15 +461,21 @@ int image_symbols_save(struct symbol_sources *src, const struct image *im, int f
 	return rc;
 }
 
-/* Whether a debug file of IM is installed that may have more names than the cache has. */
-static bool has_more_names(const struct symbol_sources *src, const struct image *im)
+bool image_symbols_has_debug(const struct symbol_sources *src, const struct image *im)
 {
 	_mem_ char *name = debug_file_name(im, false, ".debug");
 	_mem_ char *path = name ? xasprintf("%s/%s", src->where.debug_root, name) : NULL;
+
+	return path && access(path, R_OK) == 0;
+}
+
+/* Whether a debug file of IM is installed that may have more names than the cache has. */
+static bool has_more_names(const struct symbol_sources *src, const struct image *im)
+{
 	struct symcache c;
 	bool has;
 
-	if (!path || access(path, R_OK) < 0 || symcache_open(&c, src->cache_dir, im, NULL) < 0)
+	if (!image_symbols_has_debug(src, im) || symcache_open(&c, src->cache_dir, im, NULL) < 0)
 		return false;
 	has = c.info.source < SYMTAB_FULL;
 	symcache_close(&c);

@@ -51,6 +51,9 @@ int image_symbols_save_symtab(struct symbol_sources *src, const struct image *im
 int image_symbols_save_jit(struct symbol_sources *src, const struct image *im, pid_t pid, int fd,
 			   struct err *err);
 
+/* Whether a debug file is installed under the name that IM's build-id gives it. */
+bool image_symbols_has_debug(const struct symbol_sources *src, const struct image *im);
+
 /* Are IM's symbols to be cached?  They are when the cache has none, or those that a file says which
  * other users can write, or fewer than a debug file has that is installed now. */
 bool image_symbols_wanted(const struct symbol_sources *src, const struct image *im);
