@@ -62,10 +62,13 @@ SCRIPT_STEP __u32 v8_map_type(SCRIPT_ENV *env, __u64 word)
 	return type;
 }
 
-/* Finds the characters of STRING, which may be made of others, into V; 0: it is none. */
+/* Finds the characters of STRING, which may be made of others, into V; 0: it is none.  One that
+ * the garbage collector is moving is read where it is now, which may be another kind of string: one
+ * made of a whole and nothing becomes the whole (heap/scavenger-inl.h:
+ * EvacuateShortcutCandidate). */
 SCRIPT_PART int v8_string(SCRIPT_ENV *env, __u64 string)
 {
-	__u64 n = 0, skip = 0, length;
+	__u64 n = ~0ULL, skip = 0, length;
 	struct v8_walk *v;
 	__u32 type;
 
@@ -74,18 +77,23 @@ SCRIPT_PART int v8_string(SCRIPT_ENV *env, __u64 string)
 	v = v8_of(env);
 	v->is_cut = 0;
 	v->more = 0;
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 5; i++) {
 		if (!v8_is_object(string))
 			return 0;
 		type = 0xffff;
-		if (script_read(env, string - 1, v->words, 4 * 8, V8_SCRIPT_WORDS * 8))
+		if (script_read(env, string - 1, v->words, 4 * 8, V8_SCRIPT_WORDS * 8)) {
+			if (!(v->words[0] & 1)) {
+				string = v->words[0] + 1;
+				continue;
+			}
 			type = v8_map_type(env, v->words[0]);
+		}
 		v->is_lost |= type == 0xffff;
 		if (type >= (V8_LAYOUT(v->interpreter)->is_old ? V8_FIRST_NO_STRING / 2
 							       : V8_FIRST_NO_STRING))
 			return 0;
 		length = v->words[1] >> 32;
-		n = i && n < length ? n : length;
+		n = n < length ? n : length;
 		v->kind = type & V8_ONE_BYTE ? 1 : 2;
 		v->n_bytes = n * v->kind;
 		switch (type & 7) {

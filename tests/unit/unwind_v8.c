@@ -430,10 +430,17 @@ TEST(moved_objects_have_names)
 		profile_init(&p);
 		heap_fill(&h, i);
 		for (unsigned k = 0; k < sizeof(moved) / sizeof(moved[0]); k++) {
-			*heap_at(&h, CODE, 8 * k) = *heap_at(&h, moved[k], 0);
-			*heap_at(&h, moved[k], 0) = HEAP + 128 * CODE + 8 * k;
+			memcpy(heap_at(&h, CODE, 32 * k), heap_at(&h, moved[k], 0), 32);
+			*heap_at(&h, moved[k], 0) = HEAP + 128 * CODE + 32 * k;
 		}
 		EXPECT_STR(name_found(&h, i, &p), "f.g");
+		/* A string made of a whole and nothing becomes the whole. */
+		heap_text(&h, CODE, "whole");
+		*heap_at(&h, WHOLE, 0) = HEAP + 128 * CODE;
+		scripts_release(&h.scripts);
+		memset(&h.scripts, 0, sizeof(h.scripts));
+		EXPECT_STR(name_found(&h, i, &p), "whole");
+		*heap_at(&h, WHOLE, 0) = HEAP + 128 * CODE + 32 * 4;
 		/* Nothing is there. */
 		*heap_at(&h, NAME, 0) = 8;
 		scripts_release(&h.scripts);
