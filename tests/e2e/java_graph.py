@@ -31,9 +31,9 @@ def every_way_of_calling(java, options=CALLED, entry="ThreadJavaMain"):
 
 def inlined(java):
     """Methods that the compilers inlined, first as a JVM is started: where a loop never stops its time is the method's
-    that it was inlined into."""
+    that it was inlined into, and a method may have none."""
     work(java, "w_main", longer(4))
-    is_known()
+    is_known(has_all=False)
     work(java, "w_main", longer(4), options=DETAILED)
     is_known()
     found = folded_paths("--no-inline")
@@ -70,8 +70,8 @@ def ran_before(java):
     is_known(0.95)  # until the library's table is there the walker cannot tell whose code it is
 
 
-def is_known(share=0.995, entry="ThreadJavaMain"):
-    """ENTRY: the thread's, where it has a name."""
+def is_known(share=0.995, entry="ThreadJavaMain", has_all=True):
+    """ENTRY: the thread's, where it has a name.  HAS_ALL: there is a path with each kind of method."""
     found, known = folded_paths("--no-inline"), call_graph(SOURCE)
     total = sum(n for _, n in found)
     enough(total, 1000, "samples")
@@ -93,7 +93,7 @@ def is_known(share=0.995, entry="ThreadJavaMain"):
     least(n_whole, n_java, share, "whole paths")
     for callee in ("w_compared", "w_reduced", "w_next", "w_called", "w_kept", "w_raising", "w_reflected", "w_colder",
                    "w_recurse"):
-        likely(any(callee in ours_of(path) for path, _ in found), "no path with " + callee)
+        likely(not has_all or any(callee in ours_of(path) for path, _ in found), "no path with " + callee)
     spins = [path for path, _ in found if path[-1] == "JavaWork.w_spin"]
     likely(spins and all(not entry or entry in path[:4] or path[0][0] == "[" for path in spins),
            "w_spin is not called from the thread's entry")
