@@ -81,14 +81,21 @@ int procfs_each_tid(uint32_t pid, void (*fn)(void *ctx, uint32_t tid), void *ctx
 	return each_number(path, fn, ctx);
 }
 
+/* Loads /proc/PID/NAME into *RET, which the caller frees. */
+static int load_of(uint32_t pid, const char *name, char **ret)
+{
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
+	return file_load(path, MAX_PROC_FILE, ret, NULL, NULL);
+}
+
 int procfs_status(uint32_t pid, char *ret_comm, size_t comm_size, uint32_t *ret_threads,
 		  bool *ret_kernel)
 {
-	char path[40], *text, *name, *threads;
-	int rc;
+	char *text, *name, *threads;
+	int rc = load_of(pid, "status", &text);
 
-	snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	rc = file_load(path, MAX_PROC_FILE, &text, NULL, NULL);
 	if (rc < 0)
 		return rc;
 	name = proc_text_value(text, "Name");
@@ -140,13 +147,12 @@ int procfs_exe(uint32_t pid, char *ret, size_t size)
 
 int procfs_uid(uint32_t pid, uint32_t *ret_uid)
 {
-	char path[40], *text, *v;
+	char *text, *v;
 	unsigned real, effective;
 	int rc;
 
 	/* Not the owner of /proc/PID: that is root for a process that changed its uid. */
-	snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	rc = file_load(path, MAX_PROC_FILE, &text, NULL, NULL);
+	rc = load_of(pid, "status", &text);
 	if (rc < 0)
 		return rc;
 	v = proc_text_value(text, "Uid");
@@ -159,11 +165,9 @@ int procfs_uid(uint32_t pid, uint32_t *ret_uid)
 
 int procfs_birth(uint32_t pid, uint32_t *ret_parent, uint64_t *ret_start_ticks)
 {
-	char path[40], *text;
-	int rc;
+	char *text;
+	int rc = load_of(pid, "stat", &text);
 
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	rc = file_load(path, MAX_PROC_FILE, &text, NULL, NULL);
 	if (rc < 0)
 		return rc;
 	rc = proc_text_birth(text, ret_parent, ret_start_ticks) ? 0 : -EBADMSG;
@@ -173,11 +177,9 @@ int procfs_birth(uint32_t pid, uint32_t *ret_parent, uint64_t *ret_start_ticks)
 
 int procfs_cpu_ticks(uint32_t pid, uint64_t *ret)
 {
-	char path[40], *text;
-	int rc;
+	char *text;
+	int rc = load_of(pid, "stat", &text);
 
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	rc = file_load(path, MAX_PROC_FILE, &text, NULL, NULL);
 	if (rc < 0)
 		return rc;
 	rc = proc_text_cpu_ticks(text, ret) ? 0 : -EBADMSG;
@@ -187,11 +189,9 @@ int procfs_cpu_ticks(uint32_t pid, uint64_t *ret)
 
 int procfs_cgroup(uint32_t pid, char *ret, size_t size)
 {
-	char path[40], *text;
-	int rc;
+	char *text;
+	int rc = load_of(pid, "cgroup", &text);
 
-	snprintf(path, sizeof(path), "/proc/%u/cgroup", pid);
-	rc = file_load(path, MAX_PROC_FILE, &text, NULL, NULL);
 	if (rc < 0)
 		return rc;
 	snprintf(ret, size, "%s", proc_text_cgroup(text));
@@ -219,8 +219,7 @@ int procfs_open_perf_map(uint32_t pid, bool cached)
 	struct file_stamp stamp;
 	int fd, rc;
 
-	snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	rc = file_load(path, MAX_PROC_FILE, &text, NULL, NULL);
+	rc = load_of(pid, "status", &text);
 	if (rc < 0)
 		return rc;
 	ns = proc_text_value(text, "NSpid"); /* outermost first */

@@ -398,7 +398,8 @@ SCRIPT_STEP __u32 hotspot_stub_left(SCRIPT_ENV *env, struct hotspot_walk *h, __u
 	__u64 first;
 
 	if (!script_read(env, begin, &first, 8, 8) || (first & 0xff) == 0x53)
-		return HOTSPOT_UNTOLD; /* push %rbx: room for a return address that comes later */
+		return HOTSPOT_UNTOLD; /* push %rbx: room for a return address that comes later
+					* (sharedRuntime_x86_64.cpp: generate_handler_blob) */
 	if (h->ip == begin)
 		return 1;
 	if ((at & 0xff) == 0x5d || (h->ip == begin + 1 && (first & 0xff) == 0x55))
@@ -614,9 +615,11 @@ SCRIPT_STEP bool hotspot_is_entering(const struct hotspot_walk *h)
 	return h->is_exact && h->has_fp && h->fp - h->sp < HOTSPOT_METHOD;
 }
 
-/* The caller's stack pointer is SENDER, if that can be. */
-SCRIPT_STEP bool hotspot_lower(struct hotspot_walk *h, __u64 sender)
+/* To the caller by frame pointer.  SENDER is its stack pointer, if that can be. */
+SCRIPT_STEP bool hotspot_to_sender(SCRIPT_ENV *env, struct hotspot_walk *h, __u64 sender)
 {
+	if (!hotspot_by_fp(env, h))
+		return false;
 	if (sender > h->sp && sender - h->sp < HOTSPOT_MOST_ARGS && !(sender & 7))
 		h->sp = sender;
 	return true;
@@ -633,7 +636,7 @@ SCRIPT_STEP bool hotspot_from_interpreter(SCRIPT_ENV *env, struct hotspot_walk *
 	if (hotspot_is_entering(h)) {
 		sender = fp - sp < HOTSPOT_SENDER_SP ? h->r13
 						     : v8_stack_word(env, fp - HOTSPOT_SENDER_SP);
-		return hotspot_by_fp(env, h) && hotspot_lower(h, sender);
+		return hotspot_to_sender(env, h, sender);
 	}
 	if (h->is_exact && !(h->number && hotspot_is_inside(h))) {
 		word = v8_stack_word(env, sp);
@@ -653,7 +656,7 @@ SCRIPT_STEP bool hotspot_from_interpreter(SCRIPT_ENV *env, struct hotspot_walk *
 	bcp = h->is_exact ? h->r13 : v8_stack_word(env, fp - 8 * (__u64)l->bcp);
 	h->off = bcp - h->bytecode < h->n_code ? (__u32)(bcp - h->bytecode) : SCRIPT_NO_OFF;
 	sender = v8_stack_word(env, fp - HOTSPOT_SENDER_SP);
-	return hotspot_by_fp(env, h) && hotspot_lower(h, sender);
+	return hotspot_to_sender(env, h, sender);
 }
 
 /* Reads the blob at h->at: what it is, and what it executes. */
