@@ -23,10 +23,6 @@
 #define MOST_IDS    5000
 #define MOST_LISTED (4 * MOST_IDS)
 
-/* Hosts in rows of sums: a number is grouped by faster than a text, and sent in less.  A host that
- * wants to be taken for another has to find a name of the other's hash among 2^64. */
-#define HOST_HASH "sipHash64(host)"
-
 #define MOST_CONTAINERS 1000 /* in one statement, of 128 digits each */
 
 /* --- what is asked --- */
@@ -202,16 +198,21 @@ static void add_key(struct str *columns, struct str *keys, const char *name, con
 }
 
 /* Columns that all sums have, from c2 on, and the keys of their groups behind c0 and c1. */
-static void add_columns(struct fleet_loader *l, struct str *columns, struct str *keys,
-			const char *count, const char *total)
+static void add_keys(struct fleet_loader *l, struct str *columns, struct str *keys)
 {
 	static const uint64_t none = 0;
 
 	add_key(columns, keys, "vector", "c2", l->vector_ids.ids.n ? NULL : &none);
 	add_key(columns, keys, "event_id", "c3",
 		l->event_ids.ids.n == 1 ? &l->event_ids.ids.v[0] : NULL);
+}
+
+static void add_columns(struct fleet_loader *l, struct str *columns, struct str *keys,
+			const char *count, const char *total)
+{
+	add_keys(l, columns, keys);
 	str_addf(columns, "toUInt64(sum(%s)) AS c4, toUInt64(sum(%s)) AS c5, %s AS c6, ", count,
-		 total, l->sel->by_host ? HOST_HASH : "toUInt64(0)");
+		 total, l->sel->by_host ? FLEET_HOST_HASH : "toUInt64(0)");
 	str_add(keys, l->sel->by_host ? ", c6" : "");
 }
 
@@ -224,48 +225,84 @@ static void add_owner(struct fleet_loader *l, struct str *sql)
 		str_add(sql, "owner");
 }
 
+/* Columns c0 and c1 of rows with contexts; *RET_SVMA is c7, to be freed, NULL: none is asked for. */
+static void add_places(struct fleet_loader *l, struct str *sql, char **ret_svma)
+{
+	const char *folded = str_get(&l->folded);
+
+	*ret_svma = NULL;
+	add_owner(l, sql);
+	if (*folded)
+		str_addf(sql, " AS c0, if(ctx IN (%s), ctx, image) AS c1", folded);
+	else
+		str_addf(sql, " AS c0, %s AS c1", l->sel->no_code ? "image" : "ctx");
+	if (*folded && l->sel->procedures)
+		*ret_svma = xasprintf("if(ctx IN (%s), toUInt64(0), svma)", folded);
+}
+
 /* Sums of TABLE's rows ROWS; COUNT and TOTAL are expressions of a row's. */
 static int load_counts(struct fleet_loader *l, const char *table, const struct str *rows,
 		       const char *count, const char *total, struct err *err)
 {
 	static const uint64_t none = 0;
 	const struct fleet_question *q = &fleet_questions[ASK_COUNTS];
-	const char *folded = str_get(&l->folded);
 	_str_ struct str sql = {0}, keys = {0};
-	_mem_ char *svma = *folded ? xasprintf("if(ctx IN (%s), toUInt64(0), svma)", folded) : NULL;
+	_mem_ char *svma = NULL;
 
 	str_add(&sql, "SELECT ");
-	add_owner(l, &sql);
-	if (*folded)
-		str_addf(&sql, " AS c0, if(ctx IN (%s), ctx, image) AS c1, ", folded);
-	else
-		str_addf(&sql, " AS c0, %s AS c1, ", l->sel->no_code ? "image" : "ctx");
+	add_places(l, &sql, &svma);
+	str_add(&sql, ", ");
 	add_columns(l, &sql, &keys, count, total);
-	add_key(&sql, &keys, svma, "c7", svma && l->sel->procedures ? NULL : &none);
+	add_key(&sql, &keys, svma, "c7", svma ? NULL : &none);
 	sql.n -= strlen(", ");
 	str_addf(&sql, " FROM %s WHERE %s%s GROUP BY c0, c1%s", table, str_get(rows),
 		 str_get(&l->owners), str_get(&keys));
 	return fleet_ask(l->s, str_get(&sql), q->cols, q->n_cols, q->take, l, err);
 }
 
-/* Sums of days by procedure, or image. */
-static int load_procedures(struct fleet_loader *l, struct err *err)
+/* Sums of hosts, which TABLE's rows ROWS have in arrays.  FIRST are columns c0 and c1; SVMA is c7, or
+ * NULL; FOLDED: contexts, with their leaf's image as c8. */
+static int load_hosts_sums(struct fleet_loader *l, const char *table, const char *rows,
+			   const char *first, const char *svma, bool folded, struct err *err)
 {
 	static const uint64_t none = 0;
-	const struct fleet_question *q = &fleet_questions[ASK_COUNTS];
+	const struct fleet_question *q = &fleet_questions[folded ? ASK_FOLDED_HOSTS : ASK_HOSTS];
 	_str_ struct str sql = {0}, keys = {0};
 
-	str_add(&sql, "SELECT owner AS c0, image AS c1, ");
-	add_columns(l, &sql, &keys, "n", "total");
-	add_key(&sql, &keys, "svma", "c7", l->sel->procedures ? NULL : &none);
-	sql.n -= strlen(", ");
-	str_addf(&sql, " FROM daily_procedures WHERE %s GROUP BY c0, c1%s", str_get(&l->pick.daily),
-		 str_get(&keys));
+	str_addf(&sql,
+		 "SELECT c0, c1, c2, c3, tupleElement(m, 2) AS c4, tupleElement(m, 3) AS c5, "
+		 "tupleElement(m, 1) AS c6, c7%s FROM (SELECT %s, ",
+		 folded ? ", c8" : "", first);
+	add_keys(l, &sql, &keys);
+	add_key(&sql, &keys, svma, "c7", svma ? NULL : &none);
+	if (folded)
+		add_key(&sql, &keys, "image", "c8", NULL);
+	str_addf(&sql, "sumMap(hosts, ns, totals) AS m FROM %s WHERE %s GROUP BY c0, c1%s)", table,
+		 rows, str_get(&keys));
 	return fleet_ask(l->s, str_get(&sql), q->cols, q->n_cols, q->take, l, err);
+}
+
+static int load_procedures(struct fleet_loader *l, const char *table, const struct str *rows,
+			   struct err *err)
+{
+	return load_hosts_sums(l, table, str_get(rows), "owner AS c0, image AS c1",
+			       l->sel->procedures ? "svma" : NULL, false, err);
 }
 
 /* Sums of days of the contexts that are wanted besides: they are in those of procedures. */
 static int load_folded(struct fleet_loader *l, struct err *err)
+{
+	_str_ struct str rows = {0}, first = {0};
+
+	add_owner(l, &first);
+	str_add(&first, " AS c0, ctx AS c1");
+	str_addf(&rows, "%s AND ctx IN (%s)", str_get(&l->pick.daily), str_get(&l->folded));
+	return load_hosts_sums(l, "daily_hosts", str_get(&rows), str_get(&first),
+			       l->sel->procedures ? "svma" : NULL, true, err);
+}
+
+/* The same of hours, of which there are no sums by context. */
+static int load_folded_hours(struct fleet_loader *l, const struct fleet_hours *h, struct err *err)
 {
 	static const uint64_t none = 0;
 	const struct fleet_question *q = &fleet_questions[ASK_FOLDED];
@@ -276,21 +313,53 @@ static int load_folded(struct fleet_loader *l, struct err *err)
 	str_add(&sql, " AS c0, ctx AS c1, ");
 	add_columns(l, &sql, &keys, "n", "total");
 	add_key(&sql, &keys, "svma", "c7", l->sel->procedures ? NULL : &none);
-	str_addf(&sql,
-		 "image AS c8 FROM daily_hosts WHERE %s AND ctx IN (%s) GROUP BY c0, c1, c8%s",
-		 str_get(&l->pick.daily), str_get(&l->folded), str_get(&keys));
+	str_addf(&sql, "image AS c8 FROM counts WHERE %s AND ctx IN (%s) GROUP BY c0, c1, c8%s",
+		 str_get(&h->counts), str_get(&l->folded), str_get(&keys));
 	return fleet_ask(l->s, str_get(&sql), q->cols, q->n_cols, q->take, l, err);
+}
+
+static int load_hours(struct fleet_loader *l, const struct fleet_hours *h, bool taken,
+		      struct err *err)
+{
+	int rc = 0;
+
+	if (!h->sums.n)
+		return 0;
+	l->is_taken = taken;
+	rc = load_procedures(l, "hourly_procedures", &h->sums, err);
+	if (rc >= 0)
+		rc = load_folded_hours(l, h, err);
+	l->is_taken = false;
+	return rc;
+}
+
+/* Sums of days and hours by procedure, or image. */
+static int load_idle(struct fleet_loader *l, struct err *err)
+{
+	const struct str *daily = &l->pick.daily;
+	int rc = 0;
+
+	if (daily->n)
+		rc = load_procedures(l, "daily_procedures", daily, err);
+	if (rc >= 0 && daily->n)
+		rc = load_folded(l, err);
+	if (rc >= 0)
+		rc = load_hours(l, &l->pick.added, false, err);
+	return rc < 0 ? rc : load_hours(l, &l->pick.taken, true, err);
 }
 
 static int load_rollups(struct fleet_loader *l, struct err *err)
 {
-	int rc;
+	_str_ struct str first = {0};
+	_mem_ char *rows = NULL, *svma = NULL;
 
-	if (!l->by_idle)
-		return load_counts(l, l->sel->by_host ? "daily_hosts" : "daily", &l->pick.daily,
-				   "n", "total", err);
-	rc = load_procedures(l, err);
-	return rc < 0 ? rc : load_folded(l, err);
+	if (l->by_idle)
+		return load_idle(l, err);
+	if (!l->sel->by_host)
+		return load_counts(l, "daily", &l->pick.daily, "n", "total", err);
+	add_places(l, &first, &svma);
+	rows = xasprintf("%s%s", str_get(&l->pick.daily), str_get(&l->owners));
+	return load_hosts_sums(l, "daily_hosts", rows, str_get(&first), svma, false, err);
 }
 
 /* What rollups have too much is taken away: sums are modulo 2^64. */
@@ -298,7 +367,7 @@ static int load_rest(struct fleet_loader *l, struct err *err)
 {
 	_mem_ char *count = NULL, *total = NULL;
 
-	if (!l->pick.rollups.n)
+	if (!l->pick.rolled.n)
 		return load_counts(l, "counts", &l->pick.rest, "n", "total", err);
 	count = xasprintf("if(batch IN (%s), toInt64(n), -toInt64(n))", str_get(&l->pick.wanted));
 	total = xasprintf("if(batch IN (%s), toInt64(total), -toInt64(total))",
@@ -369,7 +438,6 @@ static void choose_folded(struct fleet_loader *l)
 	if (!l->sel->folded)
 		return;
 	l->no_callers = profile_mark_ctx(l->p, NO_CALLERS);
-	l->by_idle = !l->sel->want_owners;
 	str_addf(
 		&l->folded,
 		"SELECT DISTINCT id FROM contexts ARRAY JOIN images AS i WHERE i IN (SELECT id "
@@ -400,7 +468,7 @@ static int load_hosts(struct fleet_loader *l, struct err *err)
 	if (!l->sel->by_host)
 		return 0;
 	return fleet_ask(l->s,
-			 "SELECT host AS c0, " HOST_HASH " AS c1 FROM batches GROUP BY host "
+			 "SELECT host AS c0, " FLEET_HOST_HASH " AS c1 FROM batches GROUP BY host "
 			 "ORDER BY host",
 			 hash_cols, n_elems(hash_cols), take_hash, l, err);
 }
@@ -421,14 +489,14 @@ static int load_all(struct fleet_loader *l, struct err *err)
 		rc = ask_fleet(l, ASK_LOSSES, rows, err);
 	if (rc >= 0)
 		rc = choose_owners(l, err);
-	if (rc >= 0 && l->pick.rollups.n)
+	if (rc >= 0 && l->pick.rolled.n)
 		rc = load_rollups(l, err);
 	if (rc >= 0 && l->pick.has_rest)
 		rc = load_rest(l, err);
 	if (rc >= 0)
 		rc = load_hosts(l, err);
 	/* Procedures are added up when they have names. */
-	if (l->pick.rollups.n && (l->pick.has_rest || l->by_idle) && !l->sel->procedures)
+	if (l->pick.rolled.n && (l->pick.has_rest || l->by_idle) && !l->sel->procedures)
 		fleet_counts_merge(&l->counts);
 	list_ids(l, true, &owners);
 	if (rc >= 0)
@@ -488,14 +556,15 @@ static void loader_release(struct fleet_loader *l)
 int fleet_load(const char *url, const struct fleet_selection *sel, struct profile *p,
 	       stacks_symbol_list *ret, struct err *err)
 {
-	struct fleet_loader l = {.sel = sel, .p = p, .symbols = ret};
+	struct fleet_loader l = {
+		.sel = sel, .p = p, .symbols = ret, .by_idle = sel->folded && !sel->want_owners};
 	int rc = fleet_server_open(&l.s, url, NULL, &(struct fleet_login){0}, err);
 
 	if (rc < 0)
 		return rc;
 	rc = fleet_check_schema(l.s, err);
 	if (rc >= 0)
-		rc = fleet_pick(&l.pick, l.s, sel, err);
+		rc = fleet_pick(&l.pick, l.s, sel, l.by_idle, err);
 	p->meta.start_wall_ns = l.pick.start_ns;
 	p->meta.end_wall_ns = l.pick.end_ns;
 	if (rc >= 0)

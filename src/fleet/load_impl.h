@@ -24,6 +24,7 @@ struct fleet_loader {
 	struct str folded; /* a SELECT of the contexts that are wanted besides images, "": all */
 	bool has_names;	   /* of places, already */
 	bool by_idle;	   /* owners that are no idle tasks are all the same: 0 */
+	bool is_taken;	   /* what is counted now is to be taken away */
 	ctx_id no_callers; /* above images that are there instead of contexts */
 	fleet_count_list counts;
 	struct fleet_ids image_ids; /* by id: number in the profile */
@@ -46,6 +47,8 @@ enum fleet_question_id {
 	ASK_PLACES,
 	ASK_COUNTS, /* the statements of these are load.c's */
 	ASK_FOLDED,
+	ASK_HOSTS, /* as ASK_COUNTS, with arrays of hosts */
+	ASK_FOLDED_HOSTS,
 	FLEET_N_QUESTIONS
 };
 

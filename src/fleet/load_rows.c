@@ -187,13 +187,32 @@ static int owner_of_host(struct fleet_loader *l, owner_id owner, uint64_t hash, 
 	return 0;
 }
 
+/* Counts C, or takes it away.  IMAGE, unless it is NULL, is that of the leaf of a context: what is
+ * of the context is no more of its procedure. */
+static void count(struct fleet_loader *l, struct fleet_count c, const uint64_t *image)
+{
+	struct fleet_count away = c;
+
+	if (l->is_taken) {
+		c.n = -c.n;
+		c.total = -c.total;
+	}
+	if (image) {
+		away.ctx = *image;
+		away.n = -c.n;
+		away.total = -c.total;
+		vec_push(&l->counts, away);
+		c.svma = 0;
+	}
+	vec_push(&l->counts, c);
+}
+
 static int take_count(void *ctx, const struct native_value *v, struct err *err)
 {
-	struct fleet_loader *l = ctx;
-
 	(void)err;
-	vec_push(&l->counts, (struct fleet_count){v[0].u, v[1].u, v[2].u, v[3].u, v[4].u, v[5].u,
-						  v[6].u, v[7].u});
+	count(ctx,
+	      (struct fleet_count){v[0].u, v[1].u, v[2].u, v[3].u, v[4].u, v[5].u, v[6].u, v[7].u},
+	      NULL);
 	return 0;
 }
 
@@ -202,22 +221,50 @@ static const struct native_col folded_cols[] = {
 	{"c5", "UInt64"}, {"c6", "UInt64"}, {"c7", "UInt64"}, {"c8", "UInt64"},
 };
 
-/* What is of a context, and so no more of its procedure. */
 static int take_folded(void *ctx, const struct native_value *v, struct err *err)
 {
-	struct fleet_loader *l = ctx;
-	struct fleet_count away;
-	int rc = take_count(ctx, v, err);
-
-	if (rc < 0)
-		return rc;
-	away = l->counts.v[l->counts.n - 1];
-	l->counts.v[l->counts.n - 1].svma = 0;
-	away.ctx = v[8].u;
-	away.n = -away.n;
-	away.total = -away.total;
-	vec_push(&l->counts, away);
+	(void)err;
+	count(ctx,
+	      (struct fleet_count){v[0].u, v[1].u, v[2].u, v[3].u, v[4].u, v[5].u, v[6].u, v[7].u},
+	      &v[8].u);
 	return 0;
+}
+
+static const struct native_col hosts_cols[] = {
+	{"c0", "UInt64"},	 {"c1", "UInt64"},	  {"c2", "UInt64"},
+	{"c3", "UInt64"},	 {"c4", "Array(UInt64)"}, {"c5", "Array(UInt64)"},
+	{"c6", "Array(UInt64)"}, {"c7", "UInt64"},	  {"c8", "UInt64"},
+};
+
+/* Counts each host of row V. */
+static int count_hosts(struct fleet_loader *l, const struct native_value *v, const uint64_t *image,
+		       struct err *err)
+{
+	struct rd ns = rd_init(v[4].list, v[4].n * 8), totals = rd_init(v[5].list, v[5].n * 8),
+		  hosts = rd_init(v[6].list, v[6].n * 8);
+
+	if (v[4].n != v[6].n || v[5].n != v[6].n)
+		return err_set(err, -EBADMSG, "sums of %zu hosts have %zu and %zu numbers", v[6].n,
+			       v[4].n, v[5].n);
+	while (rd_left(&hosts)) {
+		const uint64_t n = rd_le64(&ns), total = rd_le64(&totals), host = rd_le64(&hosts);
+
+		count(l,
+		      (struct fleet_count){v[0].u, v[1].u, v[2].u, v[3].u, n, total,
+					   l->sel->by_host ? host : 0, v[7].u},
+		      image);
+	}
+	return 0;
+}
+
+static int take_hosts(void *ctx, const struct native_value *v, struct err *err)
+{
+	return count_hosts(ctx, v, NULL, err);
+}
+
+static int take_folded_hosts(void *ctx, const struct native_value *v, struct err *err)
+{
+	return count_hosts(ctx, v, &v[8].u, err);
 }
 
 static int compare_counts(const void *a, const void *b)
@@ -463,4 +510,6 @@ const struct fleet_question fleet_questions[FLEET_N_QUESTIONS] = {
 			n_elems(place_cols), take_place},
 	[ASK_COUNTS] = {NULL, NULL, count_cols, n_elems(count_cols), take_count},
 	[ASK_FOLDED] = {NULL, NULL, folded_cols, n_elems(folded_cols), take_folded},
+	[ASK_HOSTS] = {NULL, NULL, hosts_cols, n_elems(hosts_cols) - 1, take_hosts},
+	[ASK_FOLDED_HOSTS] = {NULL, NULL, hosts_cols, n_elems(hosts_cols), take_folded_hosts},
 };

@@ -144,61 +144,70 @@ static int find_span(struct fleet_pick *k, struct fleet_server *s, struct err *e
 /* --- sums of days --- */
 
 static const struct native_col rollup_cols[] = {
-	{"c0", "UInt64"}, {"c1", "UInt16"}, {"c2", "UInt64"}, {"c3", "UInt64"}};
+	{"c0", "UInt64"}, {"c1", "UInt64"}, {"c2", "UInt16"}, {"c3", "UInt64"}, {"c4", "UInt64"}};
 
-static int take_rollup(void *ctx, const struct native_value *v, struct err *err)
+struct rollup_finder {
+	fleet_rollup_list found; /* by id */
+	fleet_cell_list cells;
+	fleet_rollup_list *ret;
+	fleet_cell_list *ret_cells;
+};
+
+static int take_cell(void *ctx, const struct native_value *v, struct err *err)
 {
-	fleet_rollup_list *l = ctx;
+	struct rollup_finder *f = ctx;
 
 	(void)err;
-	vec_push(l, (struct fleet_rollup){v[0].u, v[1].u, v[2].u, v[3].u});
+	if (!f->found.n || f->found.v[f->found.n - 1].id != v[0].u)
+		vec_push(&f->found, (struct fleet_rollup){.id = v[0].u, .day = v[2].u});
+	f->found.v[f->found.n - 1].n_batches += v[3].u;
+	f->found.v[f->found.n - 1].n_wanted += v[4].u;
+	vec_push(&f->cells, (struct fleet_cell){v[0].u, v[1].u, v[3].u, v[4].u});
 	return 0;
 }
 
 static const struct native_col commit_cols[] = {{"c0", "UInt64"}, {"c1", "UInt64"}};
 
-struct rollup_commits {
-	const fleet_rollup_list *found;
-	fleet_rollup_list *ret;
-};
-
-/* What was found is of use if it is whole and mostly wanted. */
+/* What was found is of use if it is whole. */
 static int take_commit(void *ctx, const struct native_value *v, struct err *err)
 {
-	const struct rollup_commits *c = ctx;
+	const struct rollup_finder *f = ctx;
 
 	(void)err;
-	vec_each (r, c->found)
-		if (r->id == v[0].u && r->n_batches == v[1].u &&
-		    r->n_wanted > r->n_batches - r->n_wanted)
-			vec_push(c->ret, *r);
+	vec_each (r, &f->found) {
+		if (r->id != v[0].u || r->n_batches != v[1].u)
+			continue;
+		vec_push(f->ret, *r);
+		vec_each (c, &f->cells)
+			if (f->ret_cells && c->rollup == r->id)
+				vec_push(f->ret_cells, *c);
+	}
 	return 0;
 }
 
 int fleet_find_rollups(struct fleet_server *s, const char *wanted, fleet_rollup_list *ret,
-		       struct err *err)
+		       fleet_cell_list *cells, struct err *err)
 {
-	_vec_ fleet_rollup_list found = {0};
-	struct rollup_commits c = {&found, ret};
+	struct rollup_finder f = {.ret = ret, .ret_cells = cells};
 	_str_ struct str sql = {0};
 	int rc;
 
 	/* A batch is its newest rollup's; one that lost batches to a newer one is not whole. */
 	str_addf(&sql,
-		 "SELECT r AS c0, toUInt16(any(d)) AS c1, toUInt64(count()) AS c2, "
-		 "toUInt64(sum(w)) AS c3 FROM (SELECT batch, max(rollup_id) AS r, any(day) AS d, "
-		 "max(batch IN (%s)) AS w FROM rolled WHERE rollup_id IN (SELECT rollup_id FROM "
-		 "rollups) GROUP BY batch) GROUP BY r",
+		 "SELECT r AS c0, h AS c1, toUInt16(any(d)) AS c2, toUInt64(count()) AS c3, "
+		 "toUInt64(sum(w)) AS c4 FROM (SELECT batch, max(rollup_id) AS r, any(hour) AS h, "
+		 "any(day) AS d, max(batch IN (%s)) AS w FROM rolled WHERE rollup_id IN (SELECT "
+		 "rollup_id FROM rollups) GROUP BY batch) GROUP BY r, h ORDER BY c0, c1",
 		 wanted);
-	rc = fleet_ask(s, str_get(&sql), rollup_cols, n_elems(rollup_cols), take_rollup, &found,
-		       err);
-	if (rc < 0 || !found.n)
-		return rc;
-	return fleet_ask(
-		s,
-		"SELECT rollup_id AS c0, any(n_batches) AS c1 FROM rollups GROUP BY rollup_id "
-		"ORDER BY c0",
-		commit_cols, n_elems(commit_cols), take_commit, &c, err);
+	rc = fleet_ask(s, str_get(&sql), rollup_cols, n_elems(rollup_cols), take_cell, &f, err);
+	if (rc >= 0 && f.found.n)
+		rc = fleet_ask(s,
+			       "SELECT rollup_id AS c0, any(n_batches) AS c1 FROM rollups GROUP BY "
+			       "rollup_id ORDER BY c0",
+			       commit_cols, n_elems(commit_cols), take_commit, &f, err);
+	vec_release(&f.found);
+	vec_release(&f.cells);
+	return rc;
 }
 
 /* --- the rest --- */
@@ -248,7 +257,7 @@ static int find_rest(struct fleet_pick *k, struct fleet_server *s, struct err *e
 	struct rest_days d = {.text = &days};
 	int rc;
 
-	if (k->rollups.n)
+	if (k->rolled.n)
 		str_addf(&which, "(batch IN (%s)) != (batch IN (%s))", str_get(&k->wanted),
 			 str_get(&k->rolled));
 	else
@@ -268,27 +277,98 @@ static int find_rest(struct fleet_pick *k, struct fleet_server *s, struct err *e
 	return rc;
 }
 
-static void format_rollups(struct fleet_pick *k)
+/* The last of CELLS before I's day ends. */
+static size_t last_of_day(const fleet_cell_list *cells, size_t i)
 {
-	_str_ struct str ids = {0};
+	size_t last = i;
 
-	vec_each (r, &k->rollups)
-		str_addf(&ids, "%s%" PRIu64, ids.n ? ", " : "", r->id);
-	str_addf(&k->daily, "rollup_id IN (%s)", str_get(&ids));
-	str_addf(&k->rolled, "SELECT batch FROM rolled WHERE rollup_id IN (%s)", str_get(&ids));
+	while (last + 1 < cells->n && cells->v[last + 1].rollup == cells->v[i].rollup)
+		last++;
+	return last;
+}
+
+static void format_hours(struct fleet_hours *h, const fleet_cell_list *cells)
+{
+	vec_each (c, cells)
+		str_addf(&h->sums, "%s(%" PRIu64 ", %" PRIu64 ")",
+			 h->sums.n ? ", " : "(rollup_id, hour) IN (", c->rollup, c->hour);
+	if (!cells->n)
+		return;
+	str_add(&h->sums, ")");
+	for (size_t i = 0, last; i < cells->n; i = last + 1) {
+		const uint64_t day = cells->v[i].hour / 24;
+
+		last = last_of_day(cells, i);
+		str_add(&h->counts, i ? " OR " : "(");
+		add_days(&h->counts, day, day, cells->v[i].hour * 3600,
+			 cells->v[last].hour * 3600 + 3599);
+	}
+	str_addf(&h->counts, ") AND batch IN (SELECT batch FROM rolled WHERE %s)",
+		 str_get(&h->sums));
+}
+
+/* Hours of days that are not read, all of whose batches are wanted, are added; those of days that
+ * are read, none of whose are, are taken away. */
+static void choose_hours(struct fleet_pick *k, const fleet_rollup_list *found,
+			 const fleet_cell_list *cells)
+{
+	_vec_ fleet_cell_list added = {0}, taken = {0};
+
+	vec_each (r, found)
+		vec_each (c, cells) {
+			if (c->rollup != r->id)
+				continue;
+			if (fleet_rollup_is_used(r) && !c->n_wanted)
+				vec_push(&taken, *c);
+			if (!fleet_rollup_is_used(r) && c->n_wanted == c->n_batches)
+				vec_push(&added, *c);
+		}
+	format_hours(&k->added, &added);
+	format_hours(&k->taken, &taken);
+}
+
+static void format_rolled(struct fleet_pick *k)
+{
+	if (!k->daily.n && !k->added.sums.n)
+		return;
+	str_add(&k->rolled, "SELECT batch FROM rolled WHERE ");
+	if (k->taken.sums.n)
+		str_addf(&k->rolled, "(%s AND NOT (%s))", str_get(&k->daily),
+			 str_get(&k->taken.sums));
+	else
+		str_add(&k->rolled, str_get(&k->daily));
+	if (k->added.sums.n)
+		str_addf(&k->rolled, "%s%s", k->daily.n ? " OR " : "", str_get(&k->added.sums));
+}
+
+static int pick_rollups(struct fleet_pick *k, struct fleet_server *s, bool by_hour, struct err *err)
+{
+	_vec_ fleet_rollup_list found = {0};
+	_vec_ fleet_cell_list cells = {0};
+	int rc = fleet_find_rollups(s, str_get(&k->wanted), &found, &cells, err);
+
+	vec_each (r, &found) {
+		if (!fleet_rollup_is_used(r))
+			continue;
+		str_addf(&k->daily, "%s%" PRIu64, k->daily.n ? ", " : "rollup_id IN (", r->id);
+		vec_push(&k->rollups, *r);
+	}
+	str_add(&k->daily, k->daily.n ? ")" : "");
+	if (by_hour)
+		choose_hours(k, &found, &cells);
+	format_rolled(k);
+	return rc;
 }
 
 int fleet_pick(struct fleet_pick *k, struct fleet_server *s, const struct fleet_selection *sel,
-	       struct err *err)
+	       bool by_hour, struct err *err)
 {
 	int rc = fleet_pick_hosts(k, s, sel, err);
 
 	if (rc >= 0)
 		rc = find_span(k, s, err);
 	if (rc >= 0)
-		rc = fleet_find_rollups(s, str_get(&k->wanted), &k->rollups, err);
-	if (rc >= 0 && k->rollups.n)
-		format_rollups(k);
+		rc = pick_rollups(k, s, by_hour, err);
 	return rc < 0 ? rc : find_rest(k, s, err);
 }
 
@@ -303,5 +383,9 @@ void fleet_pick_release(struct fleet_pick *k)
 	str_release(&k->rows);
 	str_release(&k->rolled);
 	str_release(&k->daily);
+	str_release(&k->added.sums);
+	str_release(&k->added.counts);
+	str_release(&k->taken.sums);
+	str_release(&k->taken.counts);
 	str_release(&k->rest);
 }

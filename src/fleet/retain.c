@@ -45,7 +45,8 @@ static int list_days(struct fleet_server *s, uint64_t before, struct retain_list
 static int drop_rollups(struct fleet_server *s, uint64_t before, struct err *err)
 {
 	static const enum fleet_table_id tables[] = {FLEET_ROLLED, FLEET_DAILY, FLEET_DAILY_HOSTS,
-						     FLEET_DAILY_PROCEDURES};
+						     FLEET_DAILY_PROCEDURES,
+						     FLEET_HOURLY_PROCEDURES};
 	static const struct native_col cols[] = {{"n", "UInt64"}};
 	int rc = 0;
 

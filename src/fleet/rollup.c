@@ -69,7 +69,8 @@ static const struct fleet_rollup *find_base(const struct roller *r, uint64_t day
 	const struct fleet_rollup *best = NULL;
 
 	vec_each (b, &r->bases)
-		if (b->day == day && (!best || b->n_batches > best->n_batches))
+		if (b->day == day && fleet_rollup_is_used(b) &&
+		    (!best || b->n_batches > best->n_batches))
 			best = b;
 	return best;
 }
@@ -84,10 +85,20 @@ static bool is_due(const struct roller *r, const struct roll_day *d, const struc
 	return d->day < r->now_s / 86400 ? n_off : n_off * PART_MISSING >= d->n_batches && n_off;
 }
 
-/* Sums of rollup ID, as a SELECT: rows of BASE (0: none) in TABLE, and the values of the batches by
- * which they differ.  COLUMNS are read and KEYS told apart; MADE is made of them, and a and b. */
-static char *format_sums(const char *table, const char *columns, const char *keys, const char *made,
-			 uint64_t day, uint64_t id, uint64_t base)
+/* How sums are made anew: of rows of FROM, which are older sums, and of values. */
+struct roll_sums {
+	const char *from;
+	const char *of_sums, *of_values; /* the same columns of both */
+	const char *keys;		 /* these are told apart */
+	const char *made;		 /* columns of the new sums */
+};
+
+/* As rows, as which sums with arrays are read. */
+#define EACH_HOST " ARRAY JOIN hosts AS h, ns AS n, totals AS total"
+
+/* Sums of rollup ID, as a SELECT: those of BASE (0: none), and the values of the batches by which
+ * they differ.  F's columns, and a and b. */
+static char *format_sums(const struct roll_sums *f, uint64_t day, uint64_t id, uint64_t base)
 {
 	_mem_ char *new = xasprintf("SELECT batch FROM rolled WHERE rollup_id = %" PRIu64, id);
 	_mem_ char *old = xasprintf("SELECT batch FROM rolled WHERE rollup_id = %" PRIu64, base);
@@ -99,15 +110,19 @@ static char *format_sums(const char *table, const char *columns, const char *key
 		"IN (%s), toInt64(total), -toInt64(total)) AS y FROM counts WHERE day = "
 		"toDate(%" PRIu64
 		") AND (batch IN (%s)) != (batch IN (%s))) GROUP BY %s HAVING a != 0 OR b != 0",
-		made, columns, table, base, columns, new, new, day, new, old, keys);
+		f->made, f->of_sums, f->from, base, f->of_values, new, new, day, new, old, f->keys);
 }
 
 static int sum_all(struct roller *r, uint64_t day, uint64_t id, uint64_t base, struct err *err)
 {
-	_mem_ char *sums =
-		format_sums("daily", "event_id, owner, ctx, image, svma, vector",
-			    "event_id, owner, ctx, vector",
-			    "event_id, owner, ctx, any(image), any(svma), vector", day, id, base);
+	static const struct roll_sums all = {
+		.from = "daily",
+		.of_sums = "event_id, owner, ctx, image, svma, vector",
+		.of_values = "event_id, owner, ctx, image, svma, vector",
+		.keys = "event_id, owner, ctx, vector",
+		.made = "event_id, owner, ctx, any(image), any(svma), vector",
+	};
+	_mem_ char *sums = format_sums(&all, day, id, base);
 	_mem_ char *sql = xasprintf("INSERT INTO daily SELECT toDate(%" PRIu64
 				    "), toUInt64(%" PRIu64 "), * FROM (%s)",
 				    day, id, sums);
@@ -115,37 +130,69 @@ static int sum_all(struct roller *r, uint64_t day, uint64_t id, uint64_t base, s
 	return fleet_run(r->s, sql, err);
 }
 
-/* Makes ID's sums of each host and context.  The svma is the start of the leaf's procedure if that
- * has a name by now: an older sum's may be one already. */
-static int sum_hosts(struct roller *r, uint64_t day, uint64_t id, uint64_t base, struct err *err)
+/* Makes ID's sums F in TABLE, of each host.  The svma is the start of the leaf's procedure if that
+ * has a name by now: an older sum's may be one already.  TOLD are columns before the image. */
+static int sum_hosts(struct roller *r, const char *table, const struct roll_sums *f,
+		     const char *told, uint64_t day, uint64_t id, uint64_t base, struct err *err)
 {
-	_mem_ char *sums =
-		format_sums("daily_hosts", "host, event_id, owner, ctx, image, svma, vector",
-			    "host, event_id, owner, ctx, vector",
-			    "host, event_id, owner, ctx, any(image) AS i, any(svma) AS v, vector",
-			    day, id, base);
+	_mem_ char *sums = format_sums(f, day, id, base);
 	_mem_ char *sql = xasprintf(
-		"INSERT INTO daily_hosts SELECT toDate(%" PRIu64 "), toUInt64(%" PRIu64
-		"), host, event_id, owner, ctx, image, if(s > 0, s, svma), vector, a, b "
-		"FROM (SELECT host, event_id, owner, ctx, i AS image, v AS svma, vector, a, b "
-		"FROM (%s)) ANY LEFT JOIN (SELECT image, svma, argMax(start, version) AS s "
-		"FROM places WHERE svma >= start AND svma < end GROUP BY image, svma) "
-		"USING image, svma",
-		day, id, sums);
+		"INSERT INTO %s SELECT toDate(%" PRIu64 "), toUInt64(%" PRIu64
+		"), %s, image, start, vector, tupleElement(m, 1), tupleElement(m, 2), "
+		"tupleElement(m, 3) FROM (SELECT %s, image, if(s > 0, s, svma) AS start, vector, "
+		"sumMap([h], [a], [b]) AS m FROM (SELECT h, %s, i AS image, v AS svma, vector, a, "
+		"b FROM (%s)) ANY LEFT JOIN (SELECT image, svma, argMax(start, version) AS s FROM "
+		"places WHERE svma >= start AND svma < end GROUP BY image, svma) USING image, svma "
+		"GROUP BY %s, image, start, vector)",
+		table, day, id, told, told, told, sums, told);
 
 	return fleet_run(r->s, sql, err);
 }
 
-/* Adds these up by procedure.  Of owners only idle tasks are told apart. */
+static int sum_contexts(struct roller *r, uint64_t day, uint64_t id, uint64_t base, struct err *err)
+{
+	static const struct roll_sums contexts = {
+		.from = "daily_hosts" EACH_HOST,
+		.of_sums = "h, event_id, owner, ctx, image, svma, vector",
+		.of_values = FLEET_HOST_HASH " AS h, event_id, owner, ctx, image, svma, vector",
+		.keys = "h, event_id, owner, ctx, vector",
+		.made = "h, event_id, owner, ctx, any(image) AS i, any(svma) AS v, vector",
+	};
+
+	return sum_hosts(r, "daily_hosts", &contexts, "event_id, owner, ctx", day, id, base, err);
+}
+
+/* Procedures of each hour, for weeks that begin within a day.  Of owners only idle tasks are told
+ * apart. */
+static int sum_hours(struct roller *r, uint64_t day, uint64_t id, uint64_t base, struct err *err)
+{
+	_mem_ char *of_values =
+		xasprintf(FLEET_HOST_HASH
+			  " AS h, " FLEET_HOUR_OF("toUInt64(toUnixTimestamp(t))",
+						  "3600") " AS hour, event_id, " FLEET_IDLE_OWNER
+							  " AS o, image, svma, vector",
+			  (unsigned)OWNER_IDLE);
+	const struct roll_sums hours = {
+		.from = "hourly_procedures" EACH_HOST,
+		.of_sums = "h, hour, event_id, owner AS o, image, svma, vector",
+		.of_values = of_values,
+		.keys = "h, hour, event_id, o, image, svma, vector",
+		.made = "h, hour, event_id, o, image AS i, svma AS v, vector",
+	};
+
+	return sum_hosts(r, "hourly_procedures", &hours, "hour, event_id, o", day, id, base, err);
+}
+
+/* Adds contexts up by procedure. */
 static int sum_procedures(struct roller *r, uint64_t day, uint64_t id, struct err *err)
 {
-	_mem_ char *sql =
-		xasprintf("INSERT INTO daily_procedures SELECT toDate(%" PRIu64
-			  "), toUInt64(%" PRIu64 "), host, event_id, " FLEET_IDLE_OWNER
-			  " AS o, image, svma, vector, toUInt64(sum(n)), toUInt64(sum(total)) FROM "
-			  "daily_hosts WHERE rollup_id = %" PRIu64
-			  " GROUP BY host, event_id, o, image, svma, vector",
-			  day, id, (unsigned)OWNER_IDLE, id);
+	_mem_ char *sql = xasprintf(
+		"INSERT INTO daily_procedures SELECT toDate(%" PRIu64 "), toUInt64(%" PRIu64
+		"), event_id, o, image, svma, vector, tupleElement(m, 1), tupleElement(m, 2), "
+		"tupleElement(m, 3) FROM (SELECT event_id, " FLEET_IDLE_OWNER
+		" AS o, image, svma, vector, sumMap(hosts, ns, totals) AS m FROM daily_hosts WHERE "
+		"rollup_id = %" PRIu64 " GROUP BY event_id, o, image, svma, vector)",
+		day, id, (unsigned)OWNER_IDLE, id);
 
 	return fleet_run(r->s, sql, err);
 }
@@ -163,9 +210,12 @@ static int sum_day(struct roller *r, const struct roll_day *d, const struct flee
 		return err_errno(err, -errno, "getrandom");
 	id = r->now_s << 32 | random;
 	str_addf(&note,
-		 "INSERT INTO rolled SELECT any(day), toUInt64(%" PRIu64 "), min(batch) AS b FROM "
-		 "batches WHERE day = toDate(%" PRIu64 ") GROUP BY host, epoch, recording, segment "
-		 "HAVING b > 0",
+		 "INSERT INTO rolled SELECT any(day), toUInt64(%" PRIu64
+		 "), min(batch) AS b, " FLEET_HOUR_OF(
+			 "any(start_ns)",
+			 "3600000000000") " FROM batches WHERE day = "
+					  "toDate(%" PRIu64
+					  ") GROUP BY host, epoch, recording, segment HAVING b > 0",
 		 id, d->day);
 	str_addf(&commit,
 		 "INSERT INTO rollups SELECT toDate(%" PRIu64 "), toUInt64(%" PRIu64
@@ -175,9 +225,11 @@ static int sum_day(struct roller *r, const struct roll_day *d, const struct flee
 	if (rc >= 0)
 		rc = sum_all(r, d->day, id, old, err);
 	if (rc >= 0)
-		rc = sum_hosts(r, d->day, id, old, err);
+		rc = sum_contexts(r, d->day, id, old, err);
 	if (rc >= 0)
 		rc = sum_procedures(r, d->day, id, err);
+	if (rc >= 0)
+		rc = sum_hours(r, d->day, id, old, err);
 	if (rc >= 0)
 		rc = fleet_run(r->s, str_get(&commit), err);
 	r->totals->n_days += rc >= 0;
@@ -194,7 +246,7 @@ static int sum_days(struct roller *r, struct err *err)
 			   day_cols, n_elems(day_cols), take_roll_day, r, err);
 
 	if (rc >= 0)
-		rc = fleet_find_rollups(r->s, ALL_WANTED, &r->bases, err);
+		rc = fleet_find_rollups(r->s, ALL_WANTED, &r->bases, NULL, err);
 	for (size_t i = 0; i < r->days.n && rc >= 0; i++) {
 		const struct roll_day *d = &r->days.v[i];
 		const struct fleet_rollup *base = find_base(r, d->day);
@@ -236,7 +288,8 @@ static int list_unused(struct roller *r, const char *table, struct err *err)
 
 static int drop_unused(struct roller *r, struct err *err)
 {
-	static const char *const tables[] = {"rolled", "daily", "daily_hosts", "daily_procedures"};
+	static const char *const tables[] = {"rolled", "daily", "daily_hosts", "daily_procedures",
+					     "hourly_procedures"};
 	int rc = 0;
 
 	for (size_t t = 0; t < n_elems(tables) && rc >= 0; t++) {

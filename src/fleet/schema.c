@@ -74,21 +74,32 @@ static const struct native_col daily[DAILY_N] = {
 };
 
 static const struct native_col daily_hosts[DAILY_HOST_N] = {
-	{"day", "Date"},      {"rollup_id", "UInt64"}, {"host", "String"},  {"event_id", "UInt64"},
-	{"owner", "UInt64"},  {"ctx", "UInt64"},       {"image", "UInt64"}, {"svma", "UInt64"},
-	{"vector", "UInt64"}, {"n", "UInt64"},	       {"total", "UInt64"},
+	{"day", "Date"},	 {"rollup_id", "UInt64"},     {"event_id", "UInt64"},
+	{"owner", "UInt64"},	 {"ctx", "UInt64"},	      {"image", "UInt64"},
+	{"svma", "UInt64"},	 {"vector", "UInt64"},	      {"hosts", "Array(UInt64)"},
+	{"ns", "Array(UInt64)"}, {"totals", "Array(UInt64)"},
 };
 
 static const struct native_col daily_procedures[DAILY_PROCEDURE_N] = {
-	{"day", "Date"},     {"rollup_id", "UInt64"}, {"host", "String"}, {"event_id", "UInt64"},
-	{"owner", "UInt64"}, {"image", "UInt64"},     {"svma", "UInt64"}, {"vector", "UInt64"},
-	{"n", "UInt64"},     {"total", "UInt64"},
+	{"day", "Date"},	 {"rollup_id", "UInt64"},
+	{"event_id", "UInt64"},	 {"owner", "UInt64"},
+	{"image", "UInt64"},	 {"svma", "UInt64"},
+	{"vector", "UInt64"},	 {"hosts", "Array(UInt64)"},
+	{"ns", "Array(UInt64)"}, {"totals", "Array(UInt64)"},
+};
+
+static const struct native_col hourly_procedures[HOURLY_PROCEDURE_N] = {
+	{"day", "Date"},	 {"rollup_id", "UInt64"},     {"hour", "UInt64"},
+	{"event_id", "UInt64"},	 {"owner", "UInt64"},	      {"image", "UInt64"},
+	{"svma", "UInt64"},	 {"vector", "UInt64"},	      {"hosts", "Array(UInt64)"},
+	{"ns", "Array(UInt64)"}, {"totals", "Array(UInt64)"},
 };
 
 static const struct native_col rolled[ROLLED_N] = {
 	{"day", "Date"},
 	{"rollup_id", "UInt64"},
 	{"batch", "UInt64"},
+	{"hour", "UInt64"},
 };
 
 static const struct native_col rollups[ROLLUP_N] = {
@@ -118,12 +129,14 @@ const struct fleet_table fleet_tables[FLEET_N_TABLES] = {
 	[FLEET_VECTORS] = {"vectors", vectors, VECTOR_N, "ReplacingMergeTree ORDER BY id"},
 	[FLEET_DAILY] = {"daily", daily, DAILY_N,
 			 "MergeTree PARTITION BY rollup_id ORDER BY (event_id, owner, ctx)"},
-	[FLEET_DAILY_HOSTS] =
-		{"daily_hosts", daily_hosts, DAILY_HOST_N,
-		 "MergeTree PARTITION BY rollup_id ORDER BY (host, event_id, owner, ctx)"},
+	[FLEET_DAILY_HOSTS] = {"daily_hosts", daily_hosts, DAILY_HOST_N,
+			       "MergeTree PARTITION BY rollup_id ORDER BY (event_id, owner, ctx)"},
 	[FLEET_DAILY_PROCEDURES] =
 		{"daily_procedures", daily_procedures, DAILY_PROCEDURE_N,
-		 "MergeTree PARTITION BY rollup_id ORDER BY (host, event_id, image, svma)"},
+		 "MergeTree PARTITION BY rollup_id ORDER BY (event_id, image, svma)"},
+	[FLEET_HOURLY_PROCEDURES] =
+		{"hourly_procedures", hourly_procedures, HOURLY_PROCEDURE_N,
+		 "MergeTree PARTITION BY rollup_id ORDER BY (hour, event_id, image, svma)"},
 	[FLEET_ROLLED] = {"rolled", rolled, ROLLED_N,
 			  "MergeTree PARTITION BY rollup_id ORDER BY (day, rollup_id, batch)"},
 	[FLEET_ROLLUPS] = {"rollups", rollups, ROLLUP_N, "MergeTree ORDER BY (day, rollup_id)"},
@@ -151,10 +164,13 @@ void fleet_schema_format(struct str *s)
 
 void fleet_schema_format_upgrade(struct str *s, uint64_t version)
 {
-	/* Version 4 has procedures of each host.  A dwell of before, which may be summing now, has
-	 * fewer columns for `rollups`, so that its sums never count. */
-	if (version && version < 4)
-		str_add(s, "DROP TABLE IF EXISTS rollups;\nDROP TABLE IF EXISTS daily_hosts;\n");
+	/* Version 4 has procedures of each host, version 5 hosts as arrays, and hours.  A dwell of
+	 * before, which may be summing now, has fewer columns for `rollups` or `rolled`, so that
+	 * its sums never count. */
+	if (version && version < 5)
+		str_add(s, "DROP TABLE IF EXISTS rollups;\nDROP TABLE IF EXISTS rolled;\n"
+			   "DROP TABLE IF EXISTS daily_hosts;\n"
+			   "DROP TABLE IF EXISTS daily_procedures;\n");
 }
 
 bool fleet_schema_is_name(const char *text)

@@ -8,7 +8,7 @@
 #include "formats/native.h"
 #include "model/profile.h"
 
-#define FLEET_SCHEMA_VERSION 4
+#define FLEET_SCHEMA_VERSION 5
 
 enum fleet_table_id {
 	FLEET_BATCHES, /* a row makes a batch count */
@@ -24,6 +24,7 @@ enum fleet_table_id {
 	FLEET_DAILY,
 	FLEET_DAILY_HOSTS,
 	FLEET_DAILY_PROCEDURES,
+	FLEET_HOURLY_PROCEDURES,
 	FLEET_ROLLED,
 	FLEET_ROLLUPS, /* a row makes a rollup count */
 	FLEET_VERSION,
@@ -129,7 +130,22 @@ enum {
 enum { CONTAINER_COL_VERSION = CONTAINER_N_TEXTS, CONTAINER_N_COLS };
 enum { VECTOR_ID, VECTOR_KNOWN, VECTOR_VALUE, VECTOR_COUNTER, VECTOR_N };
 /* The server fills these itself (rollup.c). */
-enum { DAILY_N = 10, DAILY_HOST_N = 11, DAILY_PROCEDURE_N = 10, ROLLED_N = 3, ROLLUP_N = 4 };
+enum {
+	DAILY_N = 10,
+	DAILY_HOST_N = 11,
+	DAILY_PROCEDURE_N = 10,
+	HOURLY_PROCEDURE_N = 11,
+	ROLLED_N = 4,
+	ROLLUP_N = 4
+};
+
+/* A host in sums, as an expression of a row's: a number is grouped by faster than a text, and sent
+ * in less.  A host that wants to be taken for another has to find a name of the other's hash among
+ * 2^64. */
+#define FLEET_HOST_HASH "sipHash64(host)"
+
+/* The hour since 1970 of TIME, of which it has A_HOUR. */
+#define FLEET_HOUR_OF(time, a_hour) "toUInt64(intDiv(" time ", " a_hour "))"
 
 /* An owner that is an idle task, else 0, as an expression of a row's; its number is OWNER_IDLE. */
 #define FLEET_IDLE_OWNER                                                                           \

@@ -82,7 +82,7 @@ def sums_that_nobody_finished():
     s = Server()
     week()
     ship(s, "--create")
-    s.ask("INSERT INTO rolled SELECT day, 7, batch FROM batches")
+    s.ask("INSERT INTO rolled SELECT day, 7, batch, intDiv(start_ns, 3600000000000) FROM batches")
     s.ask("INSERT INTO daily SELECT day, 7, event_id, owner, ctx, image, svma, vector, n, total FROM counts LIMIT 20")
     same(s, "an unfinished sum")
     both = [subprocess.Popen([DWELL, "ship", "--rollup", "--again", "--db", "db", "--state", "state%d" % i, "--to", s.url], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -91,12 +91,13 @@ def sums_that_nobody_finished():
     same(s, "two passes at once")
     check(s.ask("SELECT count() FROM daily WHERE rollup_id = 7") == "0" == s.ask("SELECT count() FROM rolled WHERE rollup_id = 7"), "what nobody finished is dropped")
     # A second roller that the first did not see: its sums overlap, and count once.
-    s.ask("INSERT INTO rolled SELECT day, rollup_id + 1, batch FROM rolled WHERE batch % 3 > 0")
-    for table, keys in ("daily", "event_id, owner, ctx, image, svma, vector"), ("daily_hosts", "host, event_id, owner, ctx, image, svma, vector"), ("daily_procedures", "host, event_id, owner, image, svma, vector"):
-        s.ask("INSERT INTO %s SELECT day, rollup_id + 1, %s, toUInt64(sum(n)), toUInt64(sum(total)) FROM (SELECT base AS rollup_id, c.* FROM counts AS c "
-              "ALL INNER JOIN (SELECT toUInt64(rollup_id - 1) AS base, batch FROM rolled WHERE rollup_id NOT IN (SELECT rollup_id FROM rollups)) AS r USING batch) "
-              "GROUP BY day, rollup_id, %s" % (table, keys, keys))
-    s.ask("INSERT INTO rollups SELECT any(day), rollup_id, toUInt64(count()), 4 FROM rolled WHERE rollup_id NOT IN (SELECT rollup_id FROM rollups) GROUP BY rollup_id")
+    s.ask("INSERT INTO rolled SELECT day, rollup_id + 1, batch, hour FROM rolled WHERE batch % 3 > 0")
+    for table, keys in ("daily", "event_id, owner, ctx, image, svma, vector"), ("daily_hosts", "event_id, owner, ctx, image, svma, vector"), ("daily_procedures", "event_id, owner, image, svma, vector"), ("hourly_procedures", "hour, event_id, owner, image, svma, vector"):
+        sums = "toUInt64(sum(n)), toUInt64(sum(total))" if table == "daily" else "tupleElement(sumMap([sipHash64(host)], [n], [total]) AS m, 1), tupleElement(m, 2), tupleElement(m, 3)"
+        s.ask("INSERT INTO %s SELECT day, rollup_id + 1, %s, %s FROM (SELECT base AS rollup_id, hour, c.* FROM counts AS c "
+              "ALL INNER JOIN (SELECT toUInt64(rollup_id - 1) AS base, batch, hour FROM rolled WHERE rollup_id NOT IN (SELECT rollup_id FROM rollups)) AS r USING batch) "
+              "GROUP BY day, rollup_id, %s" % (table, keys, sums, keys))
+    s.ask("INSERT INTO rollups SELECT any(day), rollup_id, toUInt64(count()), 5 FROM rolled WHERE rollup_id NOT IN (SELECT rollup_id FROM rollups) GROUP BY rollup_id")
     same(s, "sums that overlap")
     n_kills = 0
     for i in range(12):
@@ -162,7 +163,8 @@ def old_sums_go():
     week()
     ship(s, "--create", "--rollup")
     for hours in 3, 2:
-        for table, rest in (("rolled", "batch"), ("daily_hosts", "host, event_id, owner, ctx, image, svma, vector, n, total"), ("daily_procedures", "host, event_id, owner, image, svma, vector, n, total"), ("daily", "event_id, owner, ctx, image, svma, vector, n, total"), ("rollups", "n_batches, version")):
+        for table, rest in (("rolled", "batch, hour"), ("daily_hosts", "event_id, owner, ctx, image, svma, vector, hosts, ns, totals"), ("daily_procedures", "event_id, owner, image, svma, vector, hosts, ns, totals"),
+                            ("hourly_procedures", "hour, event_id, owner, image, svma, vector, hosts, ns, totals"), ("daily", "event_id, owner, ctx, image, svma, vector, n, total"), ("rollups", "n_batches, version")):
             s.ask("INSERT INTO %s SELECT day, toUInt64(rollup_id - %d), %s FROM %s WHERE rollup_id > toUInt64(toUnixTimestamp(now()) - 3000) * %d" % (table, hours * 3600 * 2**32, rest, table, 2**32))
     same(s, "three sums")
     ship(s, "--rollup", "--again")
@@ -172,7 +174,7 @@ def old_sums_go():
 
 
 def procedures_need_no_contexts():
-    """A diff by procedure adds procedures up in the engine: the same from values, from sums, from both, of sums made before names were known, and brought from version 3."""
+    """A diff by procedure adds procedures up in the engine: the same from values, from sums, from both, of sums made before names were known, and brought from older versions."""
     s = Server()
     with open("work.py", "w") as f:
         f.write(WORK)
@@ -208,21 +210,64 @@ def procedures_need_no_contexts():
     s.ask("INSERT INTO batches SELECT day, host, epoch, recording, segment, generation, 0, 0, 0, start_ns, end_ns FROM batches WHERE host = 'late'")
     wanted = here
     same_rows("a host's samples do not count")
-    # As a dwell of version 3 left it.
-    s.ask("DROP TABLE daily_hosts")
-    s.ask("CREATE TABLE daily_hosts (day Date, rollup_id UInt64, host String, event_id UInt64, owner UInt64, ctx UInt64, image UInt64, vector UInt64, n UInt64, total UInt64) "
-          "ENGINE = MergeTree PARTITION BY rollup_id ORDER BY (host, event_id, owner, ctx)")
-    for sql in "DROP TABLE daily_procedures", "DROP TABLE rollups", "CREATE TABLE rollups (day Date, rollup_id UInt64, n_batches UInt64) ENGINE = MergeTree ORDER BY (day, rollup_id)", "DROP TABLE schema_version":
-        s.ask(sql)
-    s.ask("CREATE TABLE schema_version (version UInt64) ENGINE = ReplacingMergeTree ORDER BY version")
-    s.ask("INSERT INTO schema_version VALUES (3)")
-    s.ask("INSERT INTO rollups SELECT any(day), rollup_id, toUInt64(count()) FROM rolled GROUP BY rollup_id")
-    said = ship(s, "--again", fails=True)
-    check("version 3" in said and "--create" in said, said)
-    check(ship(s, "--create", "--rollup", "--again")["days"] > 0, "sums are made anew")
-    same_rows("after version 3")
-    check(s.ask("SELECT uniq(version) FROM rollups WHERE version = 4") == "1", "by this version")
+    for version in 3, 4:
+        as_version(s, version)
+        said = ship(s, "--again", fails=True)
+        check("version %d" % version in said and "--create" in said, said)
+        check(ship(s, "--create", "--rollup", "--again")["days"] > 0, "sums are made anew")
+        same_rows("after version %d" % version)
+        check(s.ask("SELECT uniq(version) FROM rollups WHERE version = 5") == "1", "by this version")
     s.kill()
+
+
+def weeks_begin_within_a_day():
+    """Parts of days come from sums of hours, added to days or taken from them; contexts that decide an image from values."""
+    s = Server()
+    with open("work.py", "w") as f:
+        f.write(WORK)
+    sh(DWELL, "record", "-g", "-F", "1997", "--db", "db", "--", "/usr/bin/python3", "work.py", "1")
+    ship(s, "--create")
+    start = int(s.ask("SELECT intDiv(start_ns, 1000000000) FROM batches"))
+    first = start - start % 86400 - 4 * 86400
+    hours = "(SELECT toUInt64(number) AS hour, toUInt32(%d + number * 3600) AS at FROM numbers(96)) CROSS JOIN (SELECT toUInt64(number) AS host_n FROM numbers(3))" % first
+    made = "cityHash64(hour, host_n) AS id"
+    s.ask("CREATE TABLE batch ENGINE = MergeTree ORDER BY id AS SELECT hour, at + if(host_n = 2, 1800, 0) AS at, host_n, %s FROM %s" % (made, hours))
+    s.ask("INSERT INTO counts SELECT toDate(toDateTime(at)), toDateTime(at), event, service, concat('host', toString(host_n)), event_id, owner, ctx, image, svma, vector, "
+          "n * (hour + 1), total * (hour + 1), id FROM (SELECT * FROM counts) CROSS JOIN batch WHERE cityHash64(ctx, id) % 3 > 0")
+    s.ask("INSERT INTO events SELECT toDate(toDateTime(at)), id, e, name, unit, period, freq_hz, flags, enabled_ns, running_ns, total, n_reached, squares "
+          "FROM (SELECT id AS e, name, unit, period, freq_hz, flags, enabled_ns, running_ns, total, n_reached, squares FROM events) CROSS JOIN batch")
+    s.ask("INSERT INTO batches SELECT toDate(toDateTime(at)), concat('host', toString(host_n)), '20200101000000', 1, hour, 1, id, 0, 0, toUInt64(at) * 1000000000, "
+          "toUInt64(at + 3599) * 1000000000 FROM batch")
+    at = lambda hour: time.strftime("%Y%m%d%H%M%S", time.gmtime(first + 3600 * hour - 1))
+    sets = ("since=%s until=%s" % (at(19.5), at(52)), "since=%s until=%s" % (at(52), at(89))), ("since=" + at(70), "until=" + at(30))
+    asked_for = [(by, two) for by in ("procedure", "image") for two in sets]
+    of_values = [compared(s.db, by, *two) for by, two in asked_for]
+    check(of_values[0][1]["both"] == 3 and of_values[0] != of_values[1], of_values[0][1])
+    ship(s, "--rollup")
+    for (by, two), values in zip(asked_for, of_values):
+        check(compared(s.db, by, *two) == values, (by, two))
+    _, said = asked(s, "diff", "--by", "procedure", *sets[0])
+    # Hours of whole days that are added, or taken away; host2's batches begin at half hours, so some of its hours are wanted in part.
+    check(sum("FROM hourly_procedures" in x for x in said) == 2, said)
+    check(1 <= sum("FROM counts WHERE ((day" in x and "image AS c8" not in x for x in said) <= 2, said)
+    s.kill()
+
+
+def as_version(s, version):
+    """Makes the tables of sums what a dwell of VERSION left."""
+    procedures = "(day Date, rollup_id UInt64, host String, event_id UInt64, owner UInt64, image UInt64, svma UInt64, vector UInt64, n UInt64, total UInt64)"
+    svma = "svma UInt64, " if version > 3 else ""
+    for sql in ("DROP TABLE hourly_procedures", "DROP TABLE daily_procedures", "DROP TABLE daily_hosts", "DROP TABLE rollups", "DROP TABLE schema_version",
+                "CREATE TABLE old (day Date, rollup_id UInt64, batch UInt64) ENGINE = MergeTree PARTITION BY rollup_id ORDER BY (day, rollup_id, batch)",
+                "INSERT INTO old SELECT day, rollup_id, batch FROM rolled", "DROP TABLE rolled", "RENAME TABLE old TO rolled",
+                "CREATE TABLE daily_hosts (day Date, rollup_id UInt64, host String, event_id UInt64, owner UInt64, ctx UInt64, image UInt64, " + svma +
+                "vector UInt64, n UInt64, total UInt64) ENGINE = MergeTree PARTITION BY rollup_id ORDER BY (host, event_id, owner, ctx)",
+                "CREATE TABLE daily_procedures " + procedures + " ENGINE = MergeTree PARTITION BY rollup_id ORDER BY (host, event_id, image, svma)" if version > 3 else "",
+                "CREATE TABLE rollups (day Date, rollup_id UInt64, n_batches UInt64%s) ENGINE = MergeTree ORDER BY (day, rollup_id)" % (", version UInt64" if version > 3 else ""),
+                "INSERT INTO rollups SELECT any(day), rollup_id, toUInt64(count())%s FROM rolled GROUP BY rollup_id" % (", toUInt64(4)" if version > 3 else ""),
+                "CREATE TABLE schema_version (version UInt64) ENGINE = ReplacingMergeTree ORDER BY version", "INSERT INTO schema_version VALUES (%d)" % version):
+        if sql:
+            s.ask(sql)
 
 
 WORK = """
@@ -262,4 +307,4 @@ def images_need_few_contexts():
     s.kill()
 
 
-run(sums_answer_as_values_do, images_need_few_contexts, procedures_need_no_contexts, hosts_are_observations, sums_that_nobody_finished, old_sums_go)
+run(sums_answer_as_values_do, images_need_few_contexts, procedures_need_no_contexts, weeks_begin_within_a_day, hosts_are_observations, sums_that_nobody_finished, old_sums_go)
