@@ -2,6 +2,7 @@
 /* `dwell ship`: sends what a database has to ClickHouse, to Pyroscope or to a collector. */
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -284,6 +285,13 @@ static int read_config(struct cmd *c, const struct opt *table, const char *file,
 	return rc < 0 ? err_prefix(&c->err, rc, "%s", file) : 0;
 }
 
+/* What a segment took goes back to the system before the next one. */
+static void keep_small(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 64 * 1024);
+	mallopt(M_TRIM_THRESHOLD, 64 * 1024);
+}
+
 int cmd_ship(struct cmd *c)
 {
 	struct ship_args a = {0};
@@ -355,6 +363,7 @@ int cmd_ship(struct cmd *c)
 		fleet_schema_shards(&c->out, a.cluster, a.to_db ? a.to_db : "default");
 	else if (a.schema)
 		fleet_schema_format(&c->out);
+	keep_small();
 	rc = !a.to ? 0 : a.every_ns ? ship_always(c, &a) : ship_once(c, &a, NULL);
 	config_args_release(&words);
 	return rc;

@@ -225,7 +225,7 @@ static void add_owner(struct fleet_loader *l, struct str *sql)
 		str_add(sql, "owner");
 }
 
-/* Columns c0 and c1 of rows with contexts; *RET_SVMA is c7, to be freed, NULL: none is asked for. */
+/* Columns c0 and c1 of rows with contexts; *RET_SVMA is c7, to be freed, or NULL for none. */
 static void add_places(struct fleet_loader *l, struct str *sql, char **ret_svma)
 {
 	const char *folded = str_get(&l->folded);
@@ -260,8 +260,8 @@ static int load_counts(struct fleet_loader *l, const char *table, const struct s
 	return fleet_ask(l->s, str_get(&sql), q->cols, q->n_cols, q->take, l, err);
 }
 
-/* Sums of hosts, which TABLE's rows ROWS have in arrays.  FIRST are columns c0 and c1; SVMA is c7, or
- * NULL; FOLDED: contexts, with their leaf's image as c8. */
+/* Sums of hosts, which TABLE's rows ROWS have in arrays.  FIRST are columns c0 and c1; SVMA is c7,
+ * or NULL; FOLDED: contexts, with their leaf's image as c8. */
 static int load_hosts_sums(struct fleet_loader *l, const char *table, const char *rows,
 			   const char *first, const char *svma, bool folded, struct err *err)
 {

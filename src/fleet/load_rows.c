@@ -189,7 +189,7 @@ static int owner_of_host(struct fleet_loader *l, owner_id owner, uint64_t hash, 
 
 /* Counts C, or takes it away.  IMAGE, unless it is NULL, is that of the leaf of a context: what is
  * of the context is no more of its procedure. */
-static void count(struct fleet_loader *l, struct fleet_count c, const uint64_t *image)
+static void add_count(struct fleet_loader *l, struct fleet_count c, const uint64_t *image)
 {
 	struct fleet_count away = c;
 
@@ -210,9 +210,10 @@ static void count(struct fleet_loader *l, struct fleet_count c, const uint64_t *
 static int take_count(void *ctx, const struct native_value *v, struct err *err)
 {
 	(void)err;
-	count(ctx,
-	      (struct fleet_count){v[0].u, v[1].u, v[2].u, v[3].u, v[4].u, v[5].u, v[6].u, v[7].u},
-	      NULL);
+	add_count(ctx,
+		  (struct fleet_count){v[0].u, v[1].u, v[2].u, v[3].u, v[4].u, v[5].u, v[6].u,
+				       v[7].u},
+		  NULL);
 	return 0;
 }
 
@@ -224,9 +225,10 @@ static const struct native_col folded_cols[] = {
 static int take_folded(void *ctx, const struct native_value *v, struct err *err)
 {
 	(void)err;
-	count(ctx,
-	      (struct fleet_count){v[0].u, v[1].u, v[2].u, v[3].u, v[4].u, v[5].u, v[6].u, v[7].u},
-	      &v[8].u);
+	add_count(ctx,
+		  (struct fleet_count){v[0].u, v[1].u, v[2].u, v[3].u, v[4].u, v[5].u, v[6].u,
+				       v[7].u},
+		  &v[8].u);
 	return 0;
 }
 
@@ -249,10 +251,10 @@ static int count_hosts(struct fleet_loader *l, const struct native_value *v, con
 	while (rd_left(&hosts)) {
 		const uint64_t n = rd_le64(&ns), total = rd_le64(&totals), host = rd_le64(&hosts);
 
-		count(l,
-		      (struct fleet_count){v[0].u, v[1].u, v[2].u, v[3].u, n, total,
-					   l->sel->by_host ? host : 0, v[7].u},
-		      image);
+		add_count(l,
+			  (struct fleet_count){v[0].u, v[1].u, v[2].u, v[3].u, n, total,
+					       l->sel->by_host ? host : 0, v[7].u},
+			  image);
 	}
 	return 0;
 }

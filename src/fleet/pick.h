@@ -53,14 +53,14 @@ struct fleet_pick {
 int fleet_pick_hosts(struct fleet_pick *k, struct fleet_server *s,
 		     const struct fleet_selection *sel, struct err *err);
 
-/* Fills K, zeroed, for SEL; BY_HOUR: sums of hours may be read.  -ENOENT: nothing there.  Release it
- * in any case. */
+/* Fills K, zeroed, for SEL; BY_HOUR: sums of hours may be read.  -ENOENT: nothing there.  Release
+ * it in any case. */
 int fleet_pick(struct fleet_pick *k, struct fleet_server *s, const struct fleet_selection *sel,
 	       bool by_hour, struct err *err);
 void fleet_pick_release(struct fleet_pick *k);
 
-/* Appends to RET the sums of days, no batch in two of them, with how many of their batches are among
- * those that WANTED selects; and to CELLS, unless it is NULL, their hours. */
+/* Appends to RET the sums of days, no batch in two of them, with how many of their batches are
+ * among those that WANTED selects; and to CELLS, unless it is NULL, their hours. */
 int fleet_find_rollups(struct fleet_server *s, const char *wanted, fleet_rollup_list *ret,
 		       fleet_cell_list *cells, struct err *err);
 

@@ -335,38 +335,83 @@ static int send_places(struct fleet_sender *f, struct err *err)
 	return rc < 0 ? rc : flush_rows(f, err);
 }
 
-static int send_contexts(struct fleet_sender *f, struct err *err)
+/* Contexts as a tree of numbers. */
+struct ctx_tree {
+	ctx_id *first, *next; /* the first that it calls, and the next of its caller's; 0: none */
+	bool *is_sent;
+};
+
+static void ctx_tree_init(struct ctx_tree *t, const struct profile *p)
+{
+	t->first = xcalloc(p->ctxs.n + 1, sizeof(*t->first));
+	t->next = xcalloc(p->ctxs.n + 1, sizeof(*t->next));
+	t->is_sent = xcalloc(p->ctxs.n + 1, sizeof(*t->is_sent));
+	for (ctx_id c = (ctx_id)p->ctxs.n; c-- > 1;) {
+		const ctx_id parent = p->ctxs.v[c].parent;
+
+		t->next[c] = t->first[parent];
+		t->first[parent] = c;
+	}
+	vec_each (v, &p->values)
+		if (value_counts(v))
+			t->is_sent[v->ctx] = true;
+}
+
+/* What follows C when each is followed by those that it calls; 0: nothing. */
+static ctx_id ctx_tree_next(const struct ctx_tree *t, const struct profile *p, ctx_id c)
+{
+	if (t->first[c])
+		return t->first[c];
+	while (c && !t->next[c])
+		c = p->ctxs.v[c].parent;
+	return t->next[c];
+}
+
+static void ctx_tree_release(struct ctx_tree *t)
+{
+	free(t->first);
+	free(t->next);
+	free(t->is_sent);
+}
+
+static int send_context(struct fleet_sender *f, ctx_id ctx, struct err *err)
 {
 	_vec_ VEC(uint64_t) images = {0}, svmas = {0};
 	const struct profile *p = f->p;
+	size_t n = 0;
+
+	for (ctx_id c = ctx; c; c = p->ctxs.v[c].parent)
+		n++;
+	vec_at(&images, n);
+	vec_at(&svmas, n);
+	images.n = svmas.n = n;
+	for (ctx_id c = ctx; c; c = p->ctxs.v[c].parent) {
+		const struct place *pl = &p->places.v[p->ctxs.v[c].place];
+
+		images.v[--n] = f->images[pl->image];
+		svmas.v[n] = pl->svma;
+	}
+	put_number(f, CONTEXT_ID, f->ctxs[ctx]);
+	native_add_list(&f->block, CONTEXT_IMAGES, images.v, images.n);
+	native_add_list(&f->block, CONTEXT_SVMAS, svmas.v, svmas.n);
+	return end_row(f, err);
+}
+
+/* Callers before those that they call: paths that begin alike are one behind the other, and pack
+ * well. */
+static int send_contexts(struct fleet_sender *f, struct err *err)
+{
+	const struct profile *p = f->p;
+	struct ctx_tree t;
 	int rc = 0;
 
+	ctx_tree_init(&t, p);
 	begin_table(f, FLEET_CONTEXTS);
-	vec_each (v, &p->values) {
-		size_t n = 0;
-
-		if (!v->ctx || !value_counts(v) || !is_news(f, f->ctxs[v->ctx]))
-			continue;
-		for (ctx_id c = v->ctx; c; c = p->ctxs.v[c].parent)
-			n++;
-		images.n = svmas.n = 0;
-		vec_at(&images, n);
-		vec_at(&svmas, n);
-		images.n = svmas.n = n;
-		for (ctx_id c = v->ctx; c; c = p->ctxs.v[c].parent) {
-			const struct place *pl = &p->places.v[p->ctxs.v[c].place];
-
-			images.v[--n] = f->images[pl->image];
-			svmas.v[n] = pl->svma;
-		}
-		put_number(f, CONTEXT_ID, f->ctxs[v->ctx]);
-		native_add_list(&f->block, CONTEXT_IMAGES, images.v, images.n);
-		native_add_list(&f->block, CONTEXT_SVMAS, svmas.v, svmas.n);
-		rc = end_row(f, err);
-		if (rc < 0)
-			return rc;
-	}
-	return flush_rows(f, err);
+	for (ctx_id c = ctx_tree_next(&t, p, 0); c && rc >= 0; c = ctx_tree_next(&t, p, c))
+		if (t.is_sent[c] && is_news(f, f->ctxs[c]))
+			rc = send_context(f, c, err);
+	ctx_tree_release(&t);
+	return rc < 0 ? rc : flush_rows(f, err);
 }
 
 /* --- the batch --- */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/hash.h"
@@ -23,24 +24,45 @@
 #define MINOR	     0
 #define HEADER_BYTES 64
 #define BLOCK_BYTES  65536u
+#define SEEN_BYTES   ((size_t)1 << 20)
+
+/* Told that the N bytes at P were looked at; NULL: nobody. */
+typedef void seen_fn(const uint8_t *p, size_t n);
 
 /* Four interleaved lanes of multiply and rotate, because one chain of multiplications would wait
  * for each other: some 10 GB/s.  Not for adversaries, only for damage. */
-static uint64_t checksum(const uint8_t *p, size_t n)
+static uint64_t checksum_seen(const uint8_t *p, size_t n, seen_fn *seen)
 {
 	const uint64_t k = 0x9e3779b97f4a7c15ULL;
 	uint64_t lane[4] = {n, n + k, n ^ k, n * k}, w;
 	size_t i = 0;
 
-	for (; i + 32 <= n; i += 32)
+	for (; i + 32 <= n; i += 32) {
 		for (unsigned l = 0; l < 4; l++) {
 			memcpy(&w, p + i + l * 8, 8);
 			w = (lane[l] ^ le64toh(w)) * k;
 			lane[l] = w << 29 | w >> 35;
 		}
+		if (seen && (i + 32) % SEEN_BYTES == 0)
+			seen(p + i + 32 - SEEN_BYTES, SEEN_BYTES);
+	}
 	for (; i < n; i++)
 		lane[i & 3] = (lane[i & 3] ^ p[i]) * k;
 	return hash_pair(hash_pair(lane[0], lane[1]), hash_pair(lane[2], lane[3]));
+}
+
+static uint64_t checksum(const uint8_t *p, size_t n)
+{
+	return checksum_seen(p, n, NULL);
+}
+
+/* Gives back pages of a mapped file: of a large program's tables only a few are used again.  A page
+ * at the end that is used again comes from the file again. */
+static void give_back(const uint8_t *p, size_t n)
+{
+	const uintptr_t start = (uintptr_t)p & ~(uintptr_t)(sysconf(_SC_PAGESIZE) - 1);
+
+	madvise((void *)start, (uintptr_t)p + n - start, MADV_DONTNEED);
 }
 
 static void put_string(struct wr *w, const char *s)
@@ -233,7 +255,7 @@ static bool was_known(const uint8_t *bytes, uint64_t sum)
 	return false;
 }
 
-int symcache_parse(struct symcache *c, const uint8_t *bytes, size_t n, struct err *err)
+static int parse(struct symcache *c, const uint8_t *bytes, size_t n, seen_fn *seen, struct err *err)
 {
 	struct rd r = rd_init(bytes, n);
 	struct symtab *st = &c->symtab;
@@ -269,7 +291,7 @@ int symcache_parse(struct symcache *c, const uint8_t *bytes, size_t n, struct er
 	    n_sums + (uint64_t)n_blocks * 8 + (uint64_t)st->n * 17 > n_body || st->n_pool == 0)
 		return err_set(err, -ENODATA, "symbol cache: truncated");
 	body = rd_bytes(&r, (size_t)n_body);
-	if (checksum(body, (size_t)n_body) != sum)
+	if (checksum_seen(body, (size_t)n_body, seen) != sum)
 		return err_set(err, -EBADMSG, "symbol cache: damaged tables");
 	c->sums = body + n_sums;
 	st->starts = c->sums + (size_t)n_blocks * 8;
@@ -288,6 +310,16 @@ int symcache_parse(struct symcache *c, const uint8_t *bytes, size_t n, struct er
 	st->check_pool = check_pool;
 	st->checker = c;
 	return 0;
+}
+
+int symcache_parse(struct symcache *c, const uint8_t *bytes, size_t n, struct err *err)
+{
+	return parse(c, bytes, n, NULL, err);
+}
+
+int symcache_parse_map(struct symcache *c, const struct file_map *map, struct err *err)
+{
+	return parse(c, map->bytes, map->n_bytes, give_back, err);
 }
 
 static int check_ascending(const struct symtab *st, struct err *err)

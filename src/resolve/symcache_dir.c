@@ -162,7 +162,7 @@ static int open_at(struct symcache *c, int fd, const struct build_id *id,
 
 	if (rc < 0)
 		return rc;
-	rc = symcache_parse(c, map.bytes, map.n_bytes, err);
+	rc = symcache_parse_map(c, &map, err);
 	c->map = map;
 	if (rc >= 0) {
 		is = entry_of(&c->info);
