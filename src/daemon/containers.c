@@ -56,19 +56,30 @@ void containers_wish(const char *version, const char *tenant)
 	wished.tenant = xstrdup(tenant ? tenant : "");
 }
 
+/* Opens place AT of container ID, below the root of process 1 where it is not below our own: a
+ * recorder that is in a container itself has the node's processes, but not its files. */
+static int open_place(const char *id, size_t at)
+{
+	static const char *const roots[] = {"", "/proc/1/root"};
+	const char *after = container_places[at].after;
+	int fd = -1;
+
+	for (size_t i = 0; i < n_elems(roots) && fd < 0; i++) {
+		_mem_ char *path =
+			xasprintf("%s%s%s%s", roots[i], container_places[at].before,
+				  after ? id : "", after ? after : "");
+
+		fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	}
+	return fd;
+}
+
 /* Opens the first file about Q from place AT on.  False: there is none. */
 static bool open_file(const struct profile *p, struct container_question *q, size_t at)
 {
-	char path[256];
-
 	q->is_sent = false;
-	for (q->fd = -1; q->fd < 0 && at < n_elems(container_places); q->place = at++) {
-		const char *after = container_places[at].after;
-
-		snprintf(path, sizeof(path), "%s%s%s", container_places[at].before,
-			 after ? profile_str(p, q->id) : "", after ? after : "");
-		q->fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	}
+	for (q->fd = -1; q->fd < 0 && at < n_elems(container_places); q->place = at++)
+		q->fd = open_place(profile_str(p, q->id), at);
 	return q->fd >= 0;
 }
 

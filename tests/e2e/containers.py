@@ -92,6 +92,26 @@ def podman():
     check(got == ("mail", "docker.io/library/postfix:3", None, None, None, None), got)
 
 
+IN_A_POD = """
+sh -c 'echo 0 > "$0/cgroup.procs"; exec "$1" 30' "$1" "$2" & burn=$!
+shift 2
+unshare -m sh -c 'mount -t tmpfs none /run && ! ls /run/containerd 2> /dev/null && exec "$@"' sh "$@"
+rc=$?; kill $burn; exit $rc
+"""
+
+
+def recorder_in_a_container():
+    """A recorder that has the node's processes but not its files finds the runtime's below the root of process 1."""
+    inside = ["unshare", "--pid", "--fork", "--mount-proc"]
+    if subprocess.run([*inside, "unshare", "-m", "true"], stderr=subprocess.DEVNULL).returncode:
+        raise Skipped("no namespace of mounts and processes can be had")
+    id = secrets.token_hex(32)
+    text = oci({"io.kubernetes.cri.container-type": "container", "io.kubernetes.cri.container-name": "web"})
+    with cgroup("cri-containerd-%s.scope" % id) as at, file_at("%s/%s/config.json" % (CONTAINERD, id), text):
+        sh(*inside, "sh", "-c", IN_A_POD, "sh", at, prog("burn"), DWELL, "record", "--db", "db", *RATE, "-a", "-d", longer(1.5))
+    check(value_of("container", at) == "web", "its name")
+
+
 def hostile_files():
     """What is no such file, or is endless, names nobody and stops nothing."""
     for text in "{", "[" * 3000, '{"annotations": {"io.kubernetes.cri.container-name": "a\\u001b[2Jb"}}', "x" * (3 << 20), "[1]":
@@ -101,4 +121,4 @@ def hostile_files():
         check(got == (want, None, None, None, None, None), got)
 
 
-run(containerd, crio, docker, podman, hostile_files)
+run(containerd, crio, docker, podman, recorder_in_a_container, hostile_files)
