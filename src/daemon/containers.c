@@ -65,9 +65,8 @@ static int open_place(const char *id, size_t at)
 	int fd = -1;
 
 	for (size_t i = 0; i < n_elems(roots) && fd < 0; i++) {
-		_mem_ char *path =
-			xasprintf("%s%s%s%s", roots[i], container_places[at].before,
-				  after ? id : "", after ? after : "");
+		_mem_ char *path = xasprintf("%s%s%s%s", roots[i], container_places[at].before,
+					     after ? id : "", after ? after : "");
 
 		fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	}
