@@ -106,7 +106,7 @@ def threads_that_live_on_are_whole():
         finally:
             p.kill()
     got = states_by_tid("db")
-    check(set(got) == set(tids), "%s, not %s" % (sorted(got, key=str), sorted(tids)))
+    check(set(got) == set(tids), "%s, not %s: %s" % (got, sorted(tids), r.account))
     totals = {sum(g.values()) for g in got.values()}
     check(len(totals) == 1, "different times: %s" % sorted(totals))
     check(2.5 <= totals.pop() / 1e9 <= most, "not the time of the recording")
