@@ -29,20 +29,28 @@
 /* Told that the N bytes at P were looked at; NULL: nobody. */
 typedef void seen_fn(const uint8_t *p, size_t n);
 
+static inline uint64_t checksum_lane(uint64_t lane, const uint8_t *p, uint64_t k)
+{
+	uint64_t w;
+
+	memcpy(&w, p, 8);
+	w = (lane ^ le64toh(w)) * k;
+	return w << 29 | w >> 35;
+}
+
 /* Four interleaved lanes of multiply and rotate, because one chain of multiplications would wait
  * for each other: some 10 GB/s.  Not for adversaries, only for damage. */
 static uint64_t checksum_seen(const uint8_t *p, size_t n, seen_fn *seen)
 {
 	const uint64_t k = 0x9e3779b97f4a7c15ULL;
-	uint64_t lane[4] = {n, n + k, n ^ k, n * k}, w;
+	uint64_t lane[4] = {n, n + k, n ^ k, n * k};
 	size_t i = 0;
 
-	for (; i + 32 <= n; i += 32) {
-		for (unsigned l = 0; l < 4; l++) {
-			memcpy(&w, p + i + l * 8, 8);
-			w = (lane[l] ^ le64toh(w)) * k;
-			lane[l] = w << 29 | w >> 35;
-		}
+	for (; i + 32 <= n; i += 32) { /* a line each: so the lanes stay in registers */
+		lane[0] = checksum_lane(lane[0], p + i, k);
+		lane[1] = checksum_lane(lane[1], p + i + 8, k);
+		lane[2] = checksum_lane(lane[2], p + i + 16, k);
+		lane[3] = checksum_lane(lane[3], p + i + 24, k);
 		if (seen && (i + 32) % SEEN_BYTES == 0)
 			seen(p + i + 32 - SEEN_BYTES, SEEN_BYTES);
 	}

@@ -89,7 +89,7 @@ static const struct phase_row {
 
 /* By image: which rows its procedures may be of, and their names. */
 struct phase_image {
-	bool is_met, is_outermost;
+	bool is_met, is_outermost; /* it has places; one of them begins a path */
 	uint64_t set;
 	const struct symtab *symtab; /* when there is a row, or may be one */
 };
@@ -183,16 +183,17 @@ static bool has_callers(const struct profile *p)
 	return false;
 }
 
-/* Adds Go's rows to the images that begin a path as Go's programs do.  So the names of what others
- * execute are not looked at. */
-static void find_go(struct phase_image *images, const struct profile *p)
+/* Adds Go's rows to the images that begin a path as Go's programs do; ROOTS are the places that
+ * begin paths.  So the names of what others execute are not looked at. */
+static void find_go(struct phase_image *images, const struct profile *p, const place_id *roots,
+		    size_t n_roots)
 {
-	for (ctx_id i = 1; i < p->ctxs.n; i++) {
-		const struct place *place = &p->places.v[p->ctxs.v[i].place];
+	for (size_t i = 0; i < n_roots; i++) {
+		const struct place *place = &p->places.v[roots[i]];
 		struct phase_image *pi = &images[place->image];
 		uint32_t entry;
 
-		if (p->ctxs.v[i].parent || !pi->is_outermost)
+		if (!pi->is_outermost)
 			continue;
 		entry = symtab_find(pi->symtab, place->svma);
 		if (entry == PROC_NONE ||
@@ -206,17 +207,20 @@ static void find_go(struct phase_image *images, const struct profile *p)
 void phases_init(struct phases *ph, const struct profile *p, struct resolver *r)
 {
 	struct phase_image *images;
+	VEC(place_id) roots = {0};
+	uint64_t sets = 0;
 
 	*ph = (struct phases){.of_place = xcalloc(p->places.n + 1, sizeof(*ph->of_place))};
 	if (!has_callers(p))
 		return;
 	images = xcalloc(p->images.n + 1, sizeof(*images));
-	for (ctx_id i = 1; i < p->ctxs.n; i++) {
-		struct phase_image *pi = &images[p->places.v[p->ctxs.v[i].place].image];
-
-		pi->is_met = true;
-		pi->is_outermost |= !p->ctxs.v[i].parent;
-	}
+	for (place_id i = 0; i < p->places.n; i++)
+		images[p->places.v[i].image].is_met = true;
+	for (ctx_id i = 1; i < p->ctxs.n; i++)
+		if (!p->ctxs.v[i].parent) {
+			vec_push(&roots, p->ctxs.v[i].place);
+			images[p->places.v[p->ctxs.v[i].place].image].is_outermost = true;
+		}
 	for (image_id i = 0; i < p->images.n; i++) {
 		struct phase_image *pi = &images[i];
 
@@ -229,14 +233,17 @@ void phases_init(struct phases *ph, const struct profile *p, struct resolver *r)
 		else if (pi->is_outermost) /* Go's names are in the program itself */
 			pi->symtab = resolver_kept_symbols(r, &p->images.v[i]);
 	}
-	find_go(images, p);
-	for (place_id i = 0; i < p->places.n; i++) {
+	find_go(images, p, roots.v, roots.n);
+	for (image_id i = 0; i < p->images.n; i++)
+		sets |= images[i].set;
+	for (place_id i = 0; sets && i < p->places.n; i++) {
 		const struct phase_image *pi = &images[p->places.v[i].image];
 
 		if (pi->set)
 			ph->of_place[i] = phase_at(pi, p->places.v[i].svma);
 		ph->any |= ph->of_place[i] != PHASE_NONE;
 	}
+	vec_release(&roots);
 	free(images);
 }
 
