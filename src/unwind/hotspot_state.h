@@ -36,151 +36,64 @@ struct hotspot_layout {
 
 #define HOTSPOT_N_LAYOUTS 4 /* a power of two */
 
+/* A line for each field: its value in HotSpot 11, 17, 21 and 8. */
+#define HOTSPOT_FIELDS(X)                                                                          \
+	X(nmethod_bytes, 376, 352, 344, 296)                                                       \
+	X(blob_bytes, 104, 104, 96, 64)                                                            \
+	X(method_bytes, 88, 88, 88, 88)                                                            \
+	X(const_bytes, 56, 48, 56, 48)                                                             \
+	X(pool_bytes, 64, 72, 72, 80)                                                              \
+	X(klass_bytes, 464, 464, 464, 440)                                                         \
+	X(array_data, 24, 8, 8, 0)                                                                 \
+	X(memory, 8, 8, 0, 0)                                                                      \
+	X(segments, 120, 120, 112, 112)                                                            \
+	X(log2_segment, 256, 256, 248, 248)                                                        \
+	X(frame_complete, 20, 20, 80, 36)                                                          \
+	X(frame_size, 28, 28, 88, 44)                                                              \
+	X(code_begin, 32, 32, 8, 32)                                                               \
+	X(code_end, 40, 40, 16, 40)                                                                \
+	X(name, 96, 96, 64, 8)                                                                     \
+	X(method, 112, 112, 112, 64)                                                               \
+	X(compile_id, 324, 304, 308, 204)                                                          \
+	X(scopes, 120, 120, 120, 176)                                                              \
+	X(metadata, 292, 260, 268, 172)                                                            \
+	X(pcs, 300, 268, 276, 180)                                                                 \
+	X(pcs_end, 304, 272, 280, 184)                                                             \
+	X(const_method, 8, 8, 8, 8)                                                                \
+	X(pool, 8, 8, 8, 8)                                                                        \
+	X(const_words, 32, 24, 24, 24)                                                             \
+	X(flags, 36, 28, 28, 28)                                                                   \
+	X(code_size, 40, 32, 34, 32)                                                               \
+	X(name_index, 42, 34, 36, 34)                                                              \
+	X(max_stack, 48, 40, 42, 40)                                                               \
+	X(holder, 24, 24, 24, 24)                                                                  \
+	X(source_index, 298, 54, 54, 258)                                                          \
+	X(in_holder, 1, 0, 0, 1)                                                                   \
+	X(klass_name, 24, 24, 24, 16)                                                              \
+	X(symbol_length, 0, 4, 4, 0)                                                               \
+	X(symbol_count, 2, 0, 0, 2)                                                                \
+	X(bcp, 8, 8, 8, 7)                                                                         \
+	X(symbol_text, 6, 6, 6, 8)                                                                 \
+	X(counts_on, 0, 0, 1, 0)                                                                   \
+	X(is_8, 0, 0, 0, 1)
+
+#define HOTSPOT_11(field, of_11, of_17, of_21, of_8) .field = of_11,
+#define HOTSPOT_17(field, of_11, of_17, of_21, of_8) .field = of_17,
+#define HOTSPOT_21(field, of_11, of_17, of_21, of_8) .field = of_21,
+#define HOTSPOT_8(field, of_11, of_17, of_21, of_8)  .field = of_8,
+
 static const struct hotspot_layout hotspot_layouts[HOTSPOT_N_LAYOUTS] = {
-	[INTERPRETER_HOTSPOT_11 - INTERPRETER_HOTSPOT_FIRST] = {.nmethod_bytes = 376,
-								.blob_bytes = 104,
-								.method_bytes = 88,
-								.const_bytes = 56,
-								.pool_bytes = 64,
-								.klass_bytes = 464,
-								.array_data = 24,
-								.memory = 8,
-								.segments = 120,
-								.log2_segment = 256,
-								.frame_complete = 20,
-								.frame_size = 28,
-								.code_begin = 32,
-								.code_end = 40,
-								.name = 96,
-								.method = 112,
-								.compile_id = 324,
-								.scopes = 120,
-								.metadata = 292,
-								.pcs = 300,
-								.pcs_end = 304,
-								.const_method = 8,
-								.pool = 8,
-								.const_words = 32,
-								.flags = 36,
-								.code_size = 40,
-								.name_index = 42,
-								.max_stack = 48,
-								.holder = 24,
-								.source_index = 298,
-								.in_holder = 1,
-								.klass_name = 24,
-								.symbol_length = 0,
-								.symbol_count = 2,
-								.bcp = 8,
-								.symbol_text = 6},
-	[INTERPRETER_HOTSPOT_17 - INTERPRETER_HOTSPOT_FIRST] = {.nmethod_bytes = 352,
-								.blob_bytes = 104,
-								.method_bytes = 88,
-								.const_bytes = 48,
-								.pool_bytes = 72,
-								.klass_bytes = 464,
-								.array_data = 8,
-								.memory = 8,
-								.segments = 120,
-								.log2_segment = 256,
-								.frame_complete = 20,
-								.frame_size = 28,
-								.code_begin = 32,
-								.code_end = 40,
-								.name = 96,
-								.method = 112,
-								.compile_id = 304,
-								.scopes = 120,
-								.metadata = 260,
-								.pcs = 268,
-								.pcs_end = 272,
-								.const_method = 8,
-								.pool = 8,
-								.const_words = 24,
-								.flags = 28,
-								.code_size = 32,
-								.name_index = 34,
-								.max_stack = 40,
-								.holder = 24,
-								.source_index = 54,
-								.klass_name = 24,
-								.symbol_length = 4,
-								.symbol_count = 0,
-								.bcp = 8,
-								.symbol_text = 6},
-	[INTERPRETER_HOTSPOT_21 - INTERPRETER_HOTSPOT_FIRST] = {.nmethod_bytes = 344,
-								.blob_bytes = 96,
-								.method_bytes = 88,
-								.const_bytes = 56,
-								.pool_bytes = 72,
-								.klass_bytes = 464,
-								.array_data = 8,
-								.memory = 0,
-								.segments = 112,
-								.log2_segment = 248,
-								.frame_complete = 80,
-								.frame_size = 88,
-								.code_begin = 8,
-								.code_end = 16,
-								.name = 64,
-								.method = 112,
-								.compile_id = 308,
-								.scopes = 120,
-								.metadata = 268,
-								.pcs = 276,
-								.pcs_end = 280,
-								.const_method = 8,
-								.pool = 8,
-								.const_words = 24,
-								.flags = 28,
-								.code_size = 34,
-								.name_index = 36,
-								.max_stack = 42,
-								.holder = 24,
-								.source_index = 54,
-								.klass_name = 24,
-								.symbol_length = 4,
-								.symbol_count = 0,
-								.bcp = 8,
-								.symbol_text = 6,
-								.counts_on = 1},
-	[INTERPRETER_HOTSPOT_8 - INTERPRETER_HOTSPOT_FIRST] = {.nmethod_bytes = 296,
-							       .blob_bytes = 64,
-							       .method_bytes = 88,
-							       .const_bytes = 48,
-							       .pool_bytes = 80,
-							       .klass_bytes = 440,
-							       .memory = 0,
-							       .segments = 112,
-							       .log2_segment = 248,
-							       .frame_complete = 36,
-							       .frame_size = 44,
-							       .code_begin = 32,
-							       .code_end = 40,
-							       .name = 8,
-							       .method = 64,
-							       .compile_id = 204,
-							       .scopes = 176,
-							       .metadata = 172,
-							       .pcs = 180,
-							       .pcs_end = 184,
-							       .const_method = 8,
-							       .pool = 8,
-							       .const_words = 24,
-							       .flags = 28,
-							       .code_size = 32,
-							       .name_index = 34,
-							       .max_stack = 40,
-							       .holder = 24,
-							       .source_index = 258,
-							       .in_holder = 1,
-							       .klass_name = 16,
-							       .symbol_length = 0,
-							       .symbol_count = 2,
-							       .bcp = 7,
-							       .symbol_text = 8,
-							       .is_8 = 1},
+	[INTERPRETER_HOTSPOT_11 - INTERPRETER_HOTSPOT_FIRST] = {HOTSPOT_FIELDS(HOTSPOT_11)},
+	[INTERPRETER_HOTSPOT_17 - INTERPRETER_HOTSPOT_FIRST] = {HOTSPOT_FIELDS(HOTSPOT_17)},
+	[INTERPRETER_HOTSPOT_21 - INTERPRETER_HOTSPOT_FIRST] = {HOTSPOT_FIELDS(HOTSPOT_21)},
+	[INTERPRETER_HOTSPOT_8 - INTERPRETER_HOTSPOT_FIRST] = {HOTSPOT_FIELDS(HOTSPOT_8)},
 };
+
+#undef HOTSPOT_11
+#undef HOTSPOT_17
+#undef HOTSPOT_21
+#undef HOTSPOT_8
+#undef HOTSPOT_FIELDS
 
 #define HOTSPOT_LAYOUT(interpreter)                                                                \
 	(&hotspot_layouts[INTERPRETER_LAYOUT((interpreter)-INTERPRETER_HOTSPOT_FIRST,              \
