@@ -13,8 +13,8 @@
  * marks.  Returns the columns the text takes: a wide character takes two, a combining mark none. */
 size_t text_show(struct str *out, const char *s);
 
-/* The bytes of the control character that S begins with: those below a blank, DEL, and U+0080 to
- * U+009F, which terminals obey, too; 0: S begins with another, or is empty. */
+/* Returns how many bytes the control character at the start of S has; 0: there is none.  Control
+ * characters are those below a blank, DEL, and U+0080 to U+009F, which terminals obey as well. */
 size_t text_control(const char *s);
 
 /* Appends S as a part of a line in a file of lines: each control character becomes a '?', so that a

@@ -17,8 +17,8 @@
 #include "query/select.h"
 #include "view/emit.h"
 
-/* What a command returns besides 0 and negative errnos (whose message is in c->err;
- * exit status `failure`); `dwell record` returns the status of what it ran. */
+/* A command returns 0, CMD_NOTHING or a negative errno, whose message is in c->err and whose exit
+ * status is `failure`.  `dwell record` returns the status of the command it ran. */
 #define CMD_NOTHING 1 /* found nothing, or found a difference: exit status 1 */
 
 struct command;

@@ -16,8 +16,8 @@ const struct container *profile_find_container(const struct profile *p, string_i
 /* The container that CGROUP, a path of P's, lies in. */
 const struct container *profile_container_of(const struct profile *p, string_id cgroup);
 
-/* Adds C, whose strings are P's.  It may have an id alone: nobody knows more.  Of two texts of one
- * container the greater stays, so that profiles may be merged in any order. */
+/* Adds C, whose strings are P's.  It may have an id alone, when nobody knows more.  When two texts
+ * of one container differ, the greater one stays: so profiles may be merged in any order. */
 void profile_add_container(struct profile *p, const struct container *c);
 
 /* What an owner is a part of, to be freed: its label, else its container's name, else the unit that

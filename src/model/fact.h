@@ -132,8 +132,9 @@ struct fact {
 extern const struct fact fact_table[];
 extern const size_t n_facts;
 
-/* The number of the bit (or trap bit) or of the counter that has this name of N bytes, among those
- * of the registry and, unless P is NULL, those that P's recordings named.  -1: there is none. */
+/* Returns the number of the bit or trap bit (or of the counter) called NAME, of N bytes.  It is
+ * looked for in the registry and, unless P is NULL, among those that P's recordings named.  -1:
+ * there is none. */
 int fact_find_bit(const struct profile *p, const char *name, size_t n);
 int fact_find_counter(const struct profile *p, const char *name, size_t n);
 
@@ -176,12 +177,12 @@ static inline bool facts_has(const struct sample_facts *f, unsigned bit)
  * - of trap bits set, only the first by precedence stays: the one that would have ended the
  *   instruction's first try.  From first to last: iacvtrap, itbmiss, OPCDECtrap, fpdisabledtrap,
  *   unaligntrap, dtb2miss4, dtb2miss3, dtbmiss, dfaulttrap, replays, arithtrap, MT_FPCRtrap,
- *   mispredict, mchktrap, interrupt.  Then notrap is known and false; so it is with `exception`
- *   and no trap bit: which it would be is not known;
+ *   mispredict, mchktrap, interrupt.  Then notrap is known and false.  With `exception` and no trap
+ *   bit it is false, too, and it is not known which trap it was;
  * - valid is retired and notrap, known when one of them is false or both are known;
- * - taken is unknown of what is no conditional branch, or was mispredicted;
- * - of what was killed early only early_kill (and fetchcomplete, which says the same of a fetch),
- *   valid, notrap and map_stall are known.
+ * - taken is unknown unless the instruction is a conditional branch that was predicted right;
+ * - an instruction that was killed early has few known facts: early_kill, fetchcomplete (early_kill
+ *   of a fetch), valid, notrap and map_stall.
  * Value bits that are not known become 0, as struct vector wants them. */
 void facts_settle(struct sample_facts *f);
 

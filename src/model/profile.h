@@ -59,8 +59,8 @@ struct place {
 };
 
 enum place_flags {
-	PLACE_GUESSED = 1u << 0, /* a caller's place: it was found by the frame pointer of what it
-				    called, without frame information */
+	PLACE_GUESSED = 1u << 0, /* a caller's place: the frame pointer led to it, without frame
+				    information */
 };
 
 /* What is known of a container (model/container.h). */
@@ -161,7 +161,7 @@ struct access {
 	event_id event;
 	place_id place, data;
 	vector_id vector;    /* what the hardware told: level, TLB, ...; no counter */
-	uint32_t pid;	     /* whose memory it is; 0: that of all who map it, or the kernel's */
+	uint32_t pid;	     /* whose memory it is; 0: memory that several map, or the kernel's */
 	uint32_t tid;	     /* who accessed it; 0: not known */
 	uint32_t node;	     /* NUMA node of the memory + 1; 0: not known */
 	uint32_t cpu_node;   /* of the CPU + 1; 0: not known */
@@ -340,7 +340,7 @@ static inline void profile_prefetch_ctx(const struct profile *p, ctx_id ctx)
 }
 
 /* Two contents of one build-id.  An image whose digest is not known does not count as a content,
- * nor does code of which only file offsets are known (IMAGE_OFFSETS).
+ * nor does code whose addresses are known as file offsets only (IMAGE_OFFSETS).
  *
  * profile_each_shared calls FN for each build-id that images of P with different digests have (of
  * one kind), with all its images: N pointers, which live as long as P is not changed.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Places of interpreted code.
  *
- * They are made of what the code says of itself, so that they are the same in each process, after a
- * restart and on another machine: the image is the language and the file's path as the interpreter
- * has it, the svma tells the function (name and first line) and the line:
+ * They are made of the code's own words.  So they are the same in each process, after a restart and
+ * on another machine.  The image is the language and the file's path as the interpreter has it.
+ * The svma tells the function (name and first line) and the line:
  *
  *     bits 20-63   a hash of the function's qualified name and first line
  *     bit 16       the line is not known

@@ -7,7 +7,7 @@
 #include "port/stacks_in.h"
 #include "port/stacks_make.h"
 
-/* What an importer is given besides the bytes. */
+/* What an importer is given together with the bytes. */
 struct importer_job {
 	struct stacks_maker make; /* of the stacks to fill */
 	const char *program;	  /* of a file that has addresses only; NULL: not given */

@@ -35,8 +35,8 @@ struct select {
 	bool own_images;     /* rows are of images, without inclusive numbers */
 	bool own_procedures; /* or of procedures */
 	uint64_t stride;     /* of DCPI files: bytes per count, 1 or 4; 0: as each says, else 1 */
-	bool force;	     /* of a damaged file of perf's: what can be read of it */
-	/* Told what should be known of what was read, a line at a time; NULL: nobody. */
+	bool force;	     /* read a damaged perf.data file up to the damage */
+	/* Called with each line of notes about the input; NULL: nobody is told. */
 	void (*notice)(void *ctx, const char *line);
 	void *notice_ctx;
 	/* Told of each dwell database before it is read, and of each DCPI tree that a daemon

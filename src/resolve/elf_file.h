@@ -51,9 +51,8 @@ struct elf_file {
  * as F is used.  -EBADMSG: not an ELF file this program reads; -ENODATA: truncated. */
 int elf_file_open(struct elf_file *f, int fd, struct err *err);
 
-/* Opens the file like elf_file_open.  HASH (borrowed while F is open) takes in the offset, number
- * and bytes of each piece that is read, so that two files of one hash are alike in all that was
- * looked at. */
+/* Opens the file like elf_file_open.  HASH (borrowed while F is open) takes in each piece that is
+ * read: its offset, length and bytes.  Two files of one hash are alike in all that was read. */
 int elf_file_open_hashed(struct elf_file *f, int fd, struct sha256 *hash, struct err *err);
 
 /* Opens an ELF file of N bytes in memory, which is borrowed.  Errors as elf_file_open. */

@@ -12,9 +12,9 @@
 #include "model/image.h"
 
 /* Reads the layout of the ELF file open at FD (borrowed); an image_probe_fn.  An image without a
- * GNU build-id gets a hash of its size and its first and last 4 KiB (`hashed`).  -EBADMSG or
- * -ENODATA for what is not a whole ELF file: RET then holds that hash and no segments, which is
- * enough to tell such files apart. */
+ * GNU build-id gets a hash of its size and its first and last 4 KiB (`hashed`).  Returns -EBADMSG
+ * or -ENODATA when the file is no whole ELF file.  RET then holds that hash and no segments: enough
+ * to tell such files apart. */
 int elf_probe(int fd, struct image_layout *ret, struct err *err);
 
 /* Reads the layout like elf_probe.  Where WANTED is the digest of the file with its code

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The database: what recorders write and every reader loads.
  *
- *     DB/VERSION                              says: a dwell database, and of which version
+ *     DB/VERSION                              says that this is a database, and its version
  *     DB/epochs/<YYYYMMDDHHMMSS>/<host>/      one *recording* each: MANIFEST, segments, journal
  *     DB/hosts/<host>                         the host's newest epoch, and those not finished
  *     DB/images/                              symbols kept by build-id (written by resolve)

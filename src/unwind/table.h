@@ -44,10 +44,11 @@ enum unwind_cfa {
 #define UNWIND_SWITCH_LEAVES 1
 #define UNWIND_SWITCH_KEEPS  2
 
-/* Why a rule is UNWIND_CFA_NONE.  In any other rule: UNWIND_LOOP where the code is the loop of an
- * interpreter, UNWIND_BEGIN where a return address is the beginning of a function that called
- * nobody, which is looked for one byte before, UNWIND_STOPS where nobody called, but the caller was
- * stopped at the very return address, else 0. */
+/* Why a rule is UNWIND_CFA_NONE.  Any other rule has 0 there, or one of
+ *     UNWIND_LOOP    the code is the loop of an interpreter,
+ *     UNWIND_BEGIN   a return address is the beginning of a function that called nobody; it is
+ *                    looked for one byte before,
+ *     UNWIND_STOPS   nobody called: the caller was stopped at the very return address. */
 enum unwind_none {
 	UNWIND_NO_FDE,
 	UNWIND_TOO_COMPLEX,
@@ -140,8 +141,8 @@ enum interpreter {
 	INTERPRETER_RUBY_3_2,
 	INTERPRETER_RUBY_3_3,
 	INTERPRETER_RUBY_3_4,
-	/* No interpreters, but languages of which more is known than their stacks: Go, by what its
-	 * goroutines have of labels (go_labels.h). */
+	/* No interpreter, but a language that tells more than stacks: Go, by where goroutines have
+	 * their labels (go_labels.h). */
 	INTERPRETER_GO = 48,	   /* the program sets none */
 	INTERPRETER_GO_LABEL_MAP,  /* up to 1.22 */
 	INTERPRETER_GO_LABEL_LIST, /* since 1.24 */

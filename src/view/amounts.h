@@ -25,7 +25,7 @@ uint8_t amounts_decimals(const struct amounts *a);
  * longest.  A may be NULL. */
 uint8_t amounts_time_decimals(const struct amounts *a);
 
-/* A column KEY of C's numbers; A is NULL for what is no table. */
+/* A column KEY of C's numbers; A is NULL where there is no table. */
 struct emit_col amount_col(const struct column *c, const struct amounts *a, const char *key,
 			   const char *title, const char *group, unsigned in);
 
@@ -34,8 +34,8 @@ struct emit_col amount_col(const struct column *c, const struct amounts *a, cons
 struct emit_cell amount_cell(const struct emit *e, const struct columns *c, unsigned i,
 			     const double *values);
 
-/* What stands behind a number: its standard error and how many samples it may have besides, as far
- * as C has any. amounts_more_cols makes that many columns (0 to MOST_MORE_COLS) for column I; OF is
+/* The columns behind a number: its standard error, and how many more samples it may have, where C
+ * has these.  amounts_more_cols makes that many columns (0 to MOST_MORE_COLS) for column I; OF is
  * "" or "_inclusive", behind their names; texts live in ARENA.  amounts_more_cells fills as many
  * cells; OUTSIDE leaves them empty. */
 #define MOST_MORE_COLS 4

@@ -78,7 +78,7 @@ struct emit {
 	bool colour;
 	bool full_names;  /* names are neither shortened nor cut, and columns not left out */
 	bool table_alone; /* nothing is said of columns that were left out */
-	bool no_notes;	  /* nothing is said below tables of what would name images */
+	bool no_notes;	  /* tables have no lines below them that tell how to name images */
 	unsigned width;
 	/* Appends the text of a cell of a TEXT_FILL column, its number U, in ROOM columns at most
 	 * (SIZE_MAX: whole).  Called in the order of rows. */

@@ -15,13 +15,13 @@
 struct query_col {
 	enum query_sum sum;
 	event_id event;
-	bool hidden;	  /* not shown: a sum, or an event of which only sample sets are */
+	bool hidden;	  /* not shown: a sum, or an event that only sample sets need */
 	const char *name; /* the event's; with ":PERIOD" where two columns would share a name */
 	uint64_t period, freq_hz;
 	const char *title; /* of a column of its counts as query_scaled gives them: NAME, NAME(s) */
 	const char *measures; /* unit of its counts: "ns"; "": they are samples (event_measures) */
-	uint32_t weight;      /* the column of what its samples weigh: its own, or another */
-	uint64_t n_intervals; /* of what measures: how many */
+	uint32_t weight;      /* the column with the weight of its samples: its own, or another */
+	uint64_t n_intervals; /* how many, where it measures something */
 	double duty;	      /* 1 when it was always counting */
 	uint64_t n_samples;   /* in spots, so without idle */
 	uint64_t n_kernel;    /* of these in the kernel, its modules and BPF programs */
@@ -62,7 +62,7 @@ struct query {
 	unsigned n_events;   /* the first of them are events */
 	estimates shown;     /* what people see, made of columns; in order */
 	unsigned sort;	     /* the column rows are sorted by */
-	unsigned sort_shown; /* of which estimate; a ratio's rows are sorted by the ratio */
+	unsigned sort_shown; /* the estimate it is of; a ratio's rows are sorted by the ratio */
 	bool has_sets;	     /* not all that is shown is events */
 	bool is_by_set;	     /* it was said which of the sample sets it is sorted by */
 	bool errors;	     /* standard errors are wanted */
