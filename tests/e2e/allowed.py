@@ -140,7 +140,7 @@ def own_processes():
         enough(e["samples"], 100, "samples")
         least(q.n(image=where + "/burn", procedure="burn_here"), e["samples"], 0.8, "%s" % q.rows[:3])
         most(e["unknown"], e["samples"], 0.005, "unknown")
-        with running(*NOBODY, where + "/burn", "20") as b:
+        with running(*NOBODY, where + "/burn", "20", "0.25") as b:
             wait_for(lambda: os.readlink("/proc/%d/exe" % b.pid) == where + "/burn", "its own user and program")
             p = as_nobody(where, "record", "--json", *RATE, "--db", "home/db2", "-p", b.pid, "-d", longer(0.6))
         check(p.returncode == 0, p.stderr)
@@ -153,7 +153,7 @@ def the_whole_machine_is_refused():
         one_line(as_nobody(where, "record", *RATE, "--db", "home/db", "-a", "-d", 0.3), "perf_event_paranoid")
         one_line(as_nobody(where, "record", *RATE, "--engine", "bpf", "--db", "home/db", "--", where + "/burn", 0.1),
                  "BPF")
-        with running(prog("burn"), 20) as b:
+        with burning() as b:
             one_line(as_nobody(where, "record", *RATE, "--db", "home/db", "-p", b.pid, "-d", 0.3), "not allowed")
         one_line(as_nobody(where, "record", *RATE, "--db", "/dwell-of-nobody", "--", where + "/burn", 0.1), "dwell-of-nobody")
     check(not has_manifest("home/db") if os.path.exists("home/db") else True, "a refused recording left an epoch")

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Burns time in one procedure, HOT (a macro of the build); IDLE_FIRST says whether a procedure that
  * never runs lies before or behind it, so that two programs have different code at one address.
- *   burn CPU_SECONDS | burn -n LOOPS */
+ *   burn CPU_SECONDS [PART] | burn -n LOOPS
+ * PART is how much of the time it runs; it pauses for the rest of it. */
 #include <string.h>
 
 #include "spin.h"
@@ -37,7 +38,7 @@ NOINLINE uint64_t COLD(uint64_t x, uint64_t n)
 
 int main(int argc, char **argv)
 {
-	double end;
+	double end, part;
 	uint64_t x = 1;
 
 	if (argc > 2 && strcmp(argv[1], "-n") == 0)
@@ -45,7 +46,8 @@ int main(int argc, char **argv)
 	if (argc > 9)
 		COLD(1, 1);
 	end = cpu_seconds() + (argc > 1 ? atof(argv[1]) : 1);
-	while (cpu_seconds() < end)
+	part = argc > 2 ? atof(argv[2]) : 1;
+	for (double begin; (begin = cpu_seconds()) < end; rest_of(begin, part))
 		x = HOT(x, 1000000);
 	return x == 0;
 }

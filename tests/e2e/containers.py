@@ -36,7 +36,7 @@ def oci(annotations, *env):
 def name_of(cgroup_name, path, text, *argv):
     """What is said of a process in that cgroup while the runtime's file says TEXT."""
     shutil.rmtree("db", True)
-    with cgroup(cgroup_name) as at, file_at(path, text), running(prog("burn"), 30) as p:
+    with cgroup(cgroup_name) as at, file_at(path, text), burning() as p:
         join(at, p.pid)
         record(*RATE, "-a", *WISHES, *argv, "-d", longer(1.5))
         p.kill()

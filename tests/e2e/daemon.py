@@ -5,7 +5,7 @@ from pinned_daemon import *
 
 def told_what_to_do():
     with Daemon(*RATE, "--flush", "1h", "--epoch", 0) as d:
-        with running(prog("burn"), 20):
+        with burning():
             time.sleep(longer(0.7))
             d.do("flush")
         p = Prof()
@@ -36,7 +36,7 @@ def told_what_to_do():
 
 def readers_see_it_up_to_now():
     """Who reads has the daemon store what it has first, and does not wait for one that does not answer."""
-    with Daemon(*RATE, "--flush", "1h", "--journal", "1h", "--epoch", 0) as d, running(prog("burn"), 60):
+    with Daemon(*RATE, "--flush", "1h", "--journal", "1h", "--epoch", 0) as d, burning():
         time.sleep(longer(0.5))
         n = d.status()["flushes"]
         (row,) = json.loads(sh(DWELL, "epochs", "--json", "--no-flush", "db"))["rows"]
@@ -131,7 +131,7 @@ def reloaded():
     with open("conf", "w", encoding="utf-8") as f:
         f.write("event cpu-clock\ncount 1000003\n")
     with Daemon("--config", "conf") as d:
-        job = subprocess.Popen([DWELL, "ctl", "--db", "db", "label", "job", "--", prog("burn"), "600"])
+        job = subprocess.Popen([DWELL, "ctl", "--db", "db", "label", "job", "--", prog("burn"), "600", "0.25"])
         time.sleep(0.8)
         with open("conf", "w", encoding="utf-8") as f:
             f.write("# now by task\nevent task-clock\ncount 1500007\n")
@@ -156,7 +156,7 @@ def reloaded():
 
 def slots_take_turns():
     with Daemon("--slot", "cpu-clock:1000003+page-faults:1", "--slot", "task-clock:1000003", "--mux", "0.1") as d:
-        with running(prog("burn"), 20):
+        with burning():
             time.sleep(longer(3))
     sums()
     (m,) = recordings()
@@ -186,7 +186,7 @@ def call_paths():
     def callers(db):
         p = dwell("prof", "--json", "--db", db, "--callers", "burn_here", "--no-flush")
         return [r["procedure"] for r in json.loads(p.stdout)["rows"]] if p.returncode == 0 else []
-    with Daemon(*RATE) as d, running(prog("burn"), 60):
+    with Daemon(*RATE) as d, burning():
         def there():
             d.do("flush")
             return "main" in callers("db")
@@ -197,7 +197,7 @@ def call_paths():
         note("%.1f MB of memory at most" % (peak / 1e6))
         check(peak < 60e6, "%d bytes of memory" % peak)
     sums()
-    with Daemon(*RATE, "--call-graph", "none", db="flat") as d, running(prog("burn"), 60):
+    with Daemon(*RATE, "--call-graph", "none", db="flat") as d, burning():
         time.sleep(0.7)
         check(d.status()["call_paths"] == 0, str(d.status()))
     check(Prof(db="flat").n(image="burn", procedure="burn_here") > 0 and "main" not in callers("flat"), str(callers("flat")))
@@ -223,9 +223,9 @@ def too_dear():
 
 def what_is_not_wanted():
     """Exclusions are counted, -bypid keeps processes apart, and a DCPI tree says the same as the database."""
-    with running(prog("burn"), 20) as burn, running(prog("shares"), 20) as shares, running(prog("prog_a"), 20):
+    with burning() as burn, burning("burn_rebuilt") as other, burning("prog_a"):
         with open("exclusions", "w", encoding="utf-8") as f:
-            f.write("# not these\nprog_a\nPID %d # nor this one\n" % shares.pid)
+            f.write("# not these\nprog_a\nPID %d # nor this one\n" % other.pid)
         with Daemon(*RATE, "--exclude", "exclusions", "-bypid", "burn", "--dcpi", "tree") as d:
             time.sleep(1.5)
             d.do("flush")
@@ -233,7 +233,7 @@ def what_is_not_wanted():
     check(losses.get("excluded", 0) > 0, str(losses))
     p = Prof()
     check(p.n(image="burn") > 0 and p.n(image="prog_a") == 0, str(p.images()))
-    check(p.n(image="shares") == 0, "samples of the process that was excluded: %s" % p.images())
+    check(p.n(image="burn_rebuilt") == 0, "samples of the process that was excluded: %s" % p.images())
     check(Prof("-pid", burn.pid).n(image="burn") == p.n(image="burn"), "burn's process is not kept apart")
     reached, stored, lost = sums()
     check(lost >= losses["excluded"], "%d lost" % lost)

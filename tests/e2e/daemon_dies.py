@@ -12,7 +12,7 @@ def killed_at_random():
     note("DWELL_SEED=%d" % seed)
     rng = random.Random(seed)
     total = 0
-    with running(prog("burn"), 60), running(prog("forkstorm"), 60):
+    with burning(), running("sh", "-c", "while :; do /bin/true; sleep 0.02; done"):
         for _ in range(6):
             d = Daemon(*RATE, "--journal", "0.2", "--flush", "0.7", "--epoch", "2s")
             other = None
@@ -46,7 +46,7 @@ def killed_at_random():
 
 def minutes_outlive_it():
     """What came while a daemon was dead for a moment has its minute."""
-    with running(prog("burn"), 60):
+    with burning():
         d = Daemon(*RATE, "--journal", "60s", "--flush", "1h", "--epoch", 0)
         time.sleep(longer(1))
         d.kill()
@@ -175,12 +175,14 @@ def more_places_than_there_is_room_for():
 
 def labels_outlive_it():
     """A labelled process has its label in the dead time and with the next daemon; so has what it starts meanwhile."""
-    script = "%s 600 & while [ ! -e dead ]; do sleep 0.1; done; %s 600" % (prog("burn"), prog("shares"))
+    script = "%s 600 0.25 & while [ ! -e dead ]; do sleep 0.1; done; %s 600" % (prog("burn"), prog("shares"))
     d = Daemon(*RATE, "--log-slots", 65536, "--epoch", 0)
     job = subprocess.Popen([DWELL, "ctl", "--db", "db", "label", "job", "--", "sh", "-c", script], start_new_session=True)
     try:
-        with running(prog("burn_rebuilt"), 60):
-            time.sleep(1)
+        with burning("burn_rebuilt"):
+            # It goes on as the command when the daemon has the label.
+            wait_for(lambda: open("/proc/%d/comm" % job.pid, encoding="utf-8").read() == "sh\n", "the label", 60)
+            time.sleep(longer(0.5))
             d.kill()
             with open("dead", "w", encoding="ascii"):
                 pass
@@ -210,13 +212,13 @@ def callers_outlive_it():
         rows = json.loads(p.stdout)["rows"] if p.returncode == 0 else []
         return {r["procedure"] or r["image"]: sum(r["counts"].values()) for r in rows}
     for name, slots in ("held", 65536), ("spilled", 64):
-        with running(prog("burn"), 60):
+        with burning():
             d = Daemon(*RATE, "-g", "--log-slots", slots, "--journal", "0.2", "--epoch", 0, db=name)
             wait_for(lambda: callers_of("burn_here", name).get("main"), "a table for burn", 60)
             time.sleep(0.5)  # the path is sent
             d.do("epoch")  # all samples before that are in another one
             d.kill()
-            with running(prog("burn_rebuilt"), 60):  # its file was never seen by the dead daemon
+            with burning("burn_rebuilt"):  # its file was never seen by the dead daemon
                 time.sleep(longer(1.5))
                 frozen()
                 with Daemon(*RATE, "-g", db=name) as d:
@@ -283,7 +285,7 @@ def start_and_length_have_the_dead_time():
 def rare_callers_are_pruned():
     """Callers that not all samples have are rare here: they are gone when their epoch ends, and no sample is."""
     with Daemon(*RATE, "-g", "--prune", 100, "--flush", "1h", "--epoch", 0) as d:
-        with running(prog("burn"), 20):
+        with burning():
             time.sleep(2)
             d.do("flush")
             check(d.status()["pruned_samples"] == 0, "pruned before anything is merged")

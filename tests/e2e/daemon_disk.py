@@ -45,7 +45,7 @@ def what_is_old_goes():
 def no_room_left():
     """A full disk: what is stored stays, sampling goes on, and all of it is stored when there is room."""
     with mounted("-t", "tmpfs", "-o", "size=64m", "none", at="small"):
-        with Daemon(*RATE, "--journal", "0.1", "--flush", "0.3", db="small/db") as d, running(prog("burn"), 60):
+        with Daemon(*RATE, "--journal", "0.1", "--flush", "0.3", db="small/db") as d, burning():
             time.sleep(0.7)
             d.do("flush")
             was = in_segments("small/db")
@@ -93,7 +93,7 @@ def read_only_for_a_while():
 def a_small_disk_is_for_samples():
     """What can be made again, unwind tables and names, leaves the last bytes to samples."""
     with mounted("-t", "tmpfs", "-o", "size=1m", "none", at="small"):
-        with Daemon(*RATE, "-g", "--journal", "0.1", "--flush", "0.5", db="small/db") as d, running(prog("burn"), 60):
+        with Daemon(*RATE, "-g", "--journal", "0.1", "--flush", "0.5", db="small/db") as d, burning():
             time.sleep(2)
             for _ in range(3):
                 d.do("flush")

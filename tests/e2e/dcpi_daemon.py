@@ -55,7 +55,7 @@ def names_and_options():
     p = called("dcpid", "-vprof", "x", "tree")
     check(p.returncode == 2 and "use -slot pm" in p.stderr and not os.path.exists("tree"), p.stderr)
     with Dcpid("-t", "cpu-clock:1000003", "-merge", 2, "-verbose", "-logmaps", "-unknown", "-epoch", "-hash", 100, "-status", 1,
-               "-log", "own.log") as d, running(prog("burn"), 120):
+               "-log", "own.log") as d, burning():
         check(os.path.isdir("tree"), "the tree is not there from the start")
         check(not glob.glob("tree/*/*/*"), "something is in it")
         wait_for(lambda: "samples reached" in open("own.log", encoding="utf-8").read(), "-status", 60)
@@ -93,7 +93,7 @@ def a_tree_that_cannot_be_written():
     os.environ["DWELLDB"] = os.path.abspath("db")
     p = called("dcpid", "file/tree")
     check(p.returncode == 2 and "the DCPI tree in file/tree: " in p.stderr, p.stderr)
-    with Dcpid("-quiet") as d, running(prog("burn"), 120):
+    with Dcpid("-quiet") as d, burning():
         time.sleep(longer(0.5))
         good(called("dcpiflush"))
         os.rename("tree", "away")
@@ -126,7 +126,7 @@ def readers_while_it_flushes():
     def read(db):
         p = dwell("prof", "--db", db)
         said.append((p.returncode, p.stderr))
-    with Dcpid("-journal", "1h", "-flush", "1h") as d, running(prog("crowd"), 120), running(prog("burn"), 120), running(prog("shares"), 120):
+    with Dcpid("-journal", "1h", "-flush", "1h") as d, running(prog("crowd"), 50, 10, 5), burning():
         time.sleep(longer(1))
         good(called("dcpiflush"))
         before = json.loads(good(called("dcpictl", "--json", "status")))["flushes"]
@@ -202,7 +202,7 @@ def all_kept(where, pattern):
 
 def header_lines_outlive_everybody():
     """Lines that nobody here knows go through the daemon's flushes, a copy of the tree, and text."""
-    with Dcpid("-t", "cpu-clock:1000003"), running(prog("burn"), 120):
+    with Dcpid("-t", "cpu-clock:1000003"), burning():
         time.sleep(longer(0.5))
         good(called("dcpiflush"))
         first = [f for f in glob.glob("tree/*/*/*") if any(re.match(rb"path\s+" + re.escape(prog("burn").encode()) + rb"\s*$", x) for x in header_of(f)[0])]

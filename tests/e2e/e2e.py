@@ -364,6 +364,11 @@ def running(*argv, **kw):
         p.wait()
 
 
+def burning(name="burn", part=0.25):
+    """The program NAME beside what is tested, PART of the time: the CPUs are for who is tested."""
+    return running(prog(name), 600, part)
+
+
 def cgroup2_mount():
     with open("/proc/mounts") as f:
         for line in f:

@@ -19,7 +19,7 @@ def readable(db, at_least=0):
 def interrupted():
     for sig in signal.SIGINT, signal.SIGTERM:
         db = sig.name
-        with running(prog("burn"), 20), Recording("-a", *RATE, db=db) as r:
+        with burning(), Recording("-a", *RATE, db=db) as r:
             time.sleep(longer(0.6))
             start = time.monotonic()
             check(r.stop(sig) == 0, "exit %d: %s" % (r.p.returncode, r.err))
@@ -42,7 +42,7 @@ def interrupted_with_its_command():
 
 def killed_with_an_account():
     """What a killed recorder stored last is an even account."""
-    with running(prog("burn"), 60):
+    with burning():
         r = Recording("-a", *RATE, db="account")
         wait_for(lambda: any("\"samples\"" in open(m, encoding="utf-8").read()
                              for m in glob.glob("account/epochs/*/*/MANIFEST")), "the first store", 60)
@@ -61,7 +61,7 @@ def killed():
     """SIGKILL: the epochs before are whole, the one that was cut off harms nothing."""
     record(*RATE, "--", prog("burn"), longer(0.3))
     before = readable("db", 100)
-    with running(prog("burn"), 20):
+    with burning():
         r = Recording("-a", *RATE)
         time.sleep(0.8)
         r.p.kill()
@@ -78,7 +78,7 @@ def killed():
 
 
 def killed_again_and_again():
-    with running(prog("burn"), 30):
+    with burning():
         for i in range(8):
             p = subprocess.Popen([DWELL, "record", "-a", *map(str, RATE), "--db", "db"], stderr=subprocess.DEVNULL)
             time.sleep(0.05 * (i + 1))
@@ -127,7 +127,7 @@ def disk_full():
     with mounted("-t", "tmpfs", "-o", "size=1m", "none", at="small"):
         record(*RATE, "--", prog("burn"), longer(0.3), db="small/db")
         before = readable("small/db", 100)
-        with running(prog("burn"), 20):
+        with burning():
             r = Recording("-a", *RATE, db="small/db")
             fill("small/ballast")
             time.sleep(0.3)

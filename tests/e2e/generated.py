@@ -209,7 +209,7 @@ def an_address_used_again_with_times():
     used_again(0.04, "--engine", "ring")
 
 
-run(node_with_a_map, node_with_a_dump, node_with_a_dump_from_the_middle, node_with_a_dump_that_has_no_name,
-    node_that_compiles_all_the_time_with_a_map, node_that_compiles_all_the_time_with_a_dump,
-    node_call_paths_with_a_map, node_call_paths_with_a_dump, trampolines_of_an_interpreter,
-    call_paths_through_trampolines, an_address_used_again, an_address_used_again_with_times)
+run(trampolines_of_an_interpreter, call_paths_through_trampolines, an_address_used_again, an_address_used_again_with_times,
+    services=[node_with_a_map, node_with_a_dump, node_with_a_dump_from_the_middle, node_with_a_dump_that_has_no_name,
+              node_that_compiles_all_the_time_with_a_map, node_that_compiles_all_the_time_with_a_dump,
+              node_call_paths_with_a_map, node_call_paths_with_a_dump])

@@ -174,10 +174,10 @@ def lines_of_map(n_bytes, at=0x10000000):
 
 
 class Generated:
-    """Programs that run generated code, and whose maps are then TEXT besides."""
+    """N programs that run generated code, together half of a CPU's time, and whose maps are then TEXT besides."""
 
     def __init__(self, n, text):
-        self.procs = [subprocess.Popen([prog("jit"), "100", "map"], stdout=subprocess.DEVNULL) for _ in range(n)]
+        self.procs = [subprocess.Popen([prog("jit"), "100", "map", "%g" % (0.5 / n)], stdout=subprocess.DEVNULL) for _ in range(n)]
         self.maps = ["/tmp/perf-%d.map" % p.pid for p in self.procs]
         for path in self.maps:
             wait_for(lambda: os.path.exists(path) and os.path.getsize(path), "a map")

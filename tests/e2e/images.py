@@ -39,14 +39,14 @@ def record_running(path, *argv, before=None, during=None, seconds=0.6, **kw):
 def deleted_while_running():
     copy_program(prog("burn"), "gone", os.getcwd())
     path = os.path.abspath("gone")
-    record_running(path, "20", during=lambda p: os.unlink(path))
+    record_running(path, "20", "0.25", during=lambda p: os.unlink(path))
     hot(Prof(path), path)
 
 
 def deleted_before():
     copy_program(prog("burn"), "gone", os.getcwd())
     path = os.path.abspath("gone")
-    record_running(path, "20", before=lambda p: os.unlink(path))
+    record_running(path, "20", "0.25", before=lambda p: os.unlink(path))
     hot(Prof(path), path)
 
 
@@ -59,7 +59,7 @@ def replaced_by_a_rebuilt_one():
         shutil.copy(prog("burn_rebuilt"), "new")
         os.rename("new", path)
 
-    record_running(path, "20", during=rebuild)
+    record_running(path, "20", "0.25", during=rebuild)
     hot(Prof(path), path)
     row = Prof(path).row(path, "burn_here")
     built = sh("readelf", "-n", prog("burn"))
@@ -68,7 +68,7 @@ def replaced_by_a_rebuilt_one():
     old = next(s for s in sh("nm", prog("burn")).splitlines() if s.endswith(" burn_here"))
     check(p.returncode == 0 and "its code was kept" in p.stdout and ", 0x%x-" % int(old.split()[0], 16) in p.stdout,
           "it does not list the old file: " + p.stdout[:300] + p.stderr)
-    with running(path, "20"):
+    with running(path, "20", "0.25"):
         record("-a", *RATE, "-d", longer(0.6), db="db2")
     hot(Prof(path, db="db2"), path, "burn_rebuilt_here")
 
@@ -165,7 +165,7 @@ def unshare():
 
 def other_mount_namespace():
     """The path exists nowhere but in the name space of the process."""
-    script = "mount -t tmpfs none /mnt && cp %s /mnt/inside && exec /mnt/inside 20" % prog("burn")
+    script = "mount -t tmpfs none /mnt && cp %s /mnt/inside && exec /mnt/inside 20 0.25" % prog("burn")
     with running(*unshare(), "sh", "-c", script) as p:
         runs(p, "/inside")
         check(not os.path.exists("/mnt/inside"), "the mount leaked")
@@ -182,7 +182,7 @@ def other_mount_namespace_from_the_start():
 def change_of_root():
     os.mkdir("jail")
     shutil.copy(prog("burn_static_pie"), "jail/inside")
-    with running("chroot", "jail", "/inside", "20") as p:
+    with running("chroot", "jail", "/inside", "20", "0.25") as p:
         runs(p, "/inside")
         record("-a", *RATE, "-d", longer(0.6))
     hot_elsewhere("/inside")
@@ -193,7 +193,7 @@ def from_memory():
     p = Prof()
     n = sum(r["counts"]["cpu-clock"] for r in p.rows if r["procedure"] == "burn_here")
     least(n, p.n(), 0.9, "named: %s" % p.rows[:3])
-    record_running(prog("memfd"), prog("burn"), "20")
+    record_running(prog("memfd"), prog("burn"), "20", "0.25")
     p = Prof()
     n = sum(r["counts"]["cpu-clock"] for r in p.rows if r["procedure"] == "burn_here")
     enough(n, 50, "samples met while it ran: %s" % p.rows[:5])
@@ -202,7 +202,7 @@ def from_memory():
 def without_build_id():
     record(*RATE, "--", prog("burn_without_id"), longer(0.7))
     hot(Prof(prog("burn_without_id")), "burn_without_id")
-    record_running(prog("burn_without_id"), "20")
+    record_running(prog("burn_without_id"), "20", "0.25")
     hot(Prof(prog("burn_without_id")), "burn_without_id")
 
 
@@ -232,14 +232,14 @@ def other_users_program():
     copy_program(prog("burn"), "suid", os.getcwd())
     os.chmod("suid", 0o4755 | stat.S_ISUID)
     path = os.path.abspath("suid")
-    record_running("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", path, "20")
+    record_running("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", path, "20", "0.25")
     hot(Prof(path), path)
 
 
 def names_that_are_hard_to_print():
     path = os.path.abspath("new\nline and \x1b[31m (deleted)")
     copy_program(prog("burn"), path, os.getcwd())
-    record_running(path, "20")
+    record_running(path, "20", "0.25")
     p = Prof()
     rows = [r for r in p.rows if r["procedure"] == "burn_here" and r["image"].startswith(os.getcwd() + "/")]
     likely(rows, "not found: %s" % p.images())

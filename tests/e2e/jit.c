@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Runs code it wrote itself: jit SECONDS [map], with "map" after telling
- * /tmp/perf-PID.map of it. */
+/* Runs code it wrote itself: jit SECONDS [map [PART]], with "map" after
+ * telling /tmp/perf-PID.map of it.  It runs PART of the time, or all of it. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,6 +22,7 @@ static const uint8_t code[] = {0x00, 0x04, 0x00, 0xf1,	/* 0: subs x0, x0, #1 */
 int main(int argc, char **argv)
 {
 	double end = cpu_seconds() + (argc > 1 ? atof(argv[1]) : 1);
+	double part = argc > 3 ? atof(argv[3]) : 1;
 	char path[64];
 	void (*f)(uint64_t n);
 	uint8_t *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -42,7 +43,7 @@ int main(int argc, char **argv)
 		fclose(m);
 	}
 	f = (void (*)(uint64_t))(uintptr_t)(p + 64);
-	while (cpu_seconds() < end)
+	for (double begin; (begin = cpu_seconds()) < end; rest_of(begin, part))
 		f(1000000);
 	puts(path); /* for whoever cleans up */
 	return 0;

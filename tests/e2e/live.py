@@ -17,7 +17,7 @@ from e2e import check, daemon_answers, dwell, likely, longer, prog, run, wait_fo
 
 class Burning:
     def __enter__(self):
-        self.process = subprocess.Popen([prog("burn"), "300"])
+        self.process = subprocess.Popen([prog("burn"), "300", "0.25"])
         return self.process.pid
 
     def __exit__(self, *_):

@@ -70,7 +70,7 @@ def recorded_from_the_middle():
     """Processes that were there before the recording began, mapped or replaced while it began."""
     with running("sh", "-c", "while :; do %s -n %d; %s -n %d; done" %
                  (prog("prog_a"), LOOPS, prog("prog_b"), 2 * LOOPS)), \
-            running(prog("burn"), 100):
+            burning():
         for i in range(3):
             a = record(*FAST, "-d", longer(0.4), db="db%d" % i)
             e = a["events"][0]

@@ -115,7 +115,7 @@ def silent_mount():
 def silent_program():
     """A program that runs from a file system which does not answer dwell."""
     with silent_mount() as fs:
-        p = subprocess.Popen([fs.path, "300"], stdout=subprocess.DEVNULL)
+        p = subprocess.Popen([fs.path, "300", "0.25"], stdout=subprocess.DEVNULL)
         time.sleep(0.5)
         try:
             yield fs

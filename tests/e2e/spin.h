@@ -55,4 +55,14 @@ static inline double cpu_seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* Pauses so long that what ran since BEGIN, of cpu_seconds(), is PART of the time. */
+static inline void rest_of(double begin, double part)
+{
+	double pause = part > 0 && part < 1 ? (cpu_seconds() - begin) * (1 / part - 1) : 0;
+	struct timespec t = {(time_t)pause, (long)((pause - (double)(time_t)pause) * 1e9)};
+
+	if (pause > 0)
+		nanosleep(&t, NULL);
+}
+
 #endif

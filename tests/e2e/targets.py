@@ -8,7 +8,7 @@ RATE = ["-e", "cpu-clock", "-c", 500009]
 def a_growing_process():
     """-p: the threads it has, those it makes later, and its children; nobody else."""
     for engine in "bpf", "ring":
-        with running(prog("burn"), 100), running(prog("family"), 100, stdin=subprocess.PIPE) as p:
+        with burning(), running(prog("family"), 100, stdin=subprocess.PIPE) as p:
             time.sleep(0.2)
             with Recording("--engine", engine, *RATE, "-p", p.pid, db=engine) as r:
                 time.sleep(longer(0.4))
@@ -26,7 +26,7 @@ def a_growing_process():
 
 
 def two_processes():
-    with running(prog("burn"), 20) as a, running(prog("burn_rebuilt"), 20) as b, running(prog("prog_a"), 20):
+    with burning() as a, burning("burn_rebuilt") as b, burning("prog_a"):
         record(*RATE, "-p", "%d,%d" % (a.pid, b.pid), "-d", longer(0.6))
     p = Prof()
     enough(min(p.n(image="burn"), p.n(image="burn_rebuilt")), 30, "samples: %s" % p.rows[:5])
@@ -47,7 +47,7 @@ def process_that_ends():
 def one_cgroup():
     name = "dwell-e2e-%d" % os.getpid()
     for engine in "bpf", "ring":
-        with cgroup(name) as path, running(prog("burn"), 20) as inside, running(prog("burn_rebuilt"), 20):
+        with cgroup(name) as path, burning() as inside, burning("burn_rebuilt"):
             join(path, inside.pid)
             # By its path, and by its name below the mount.
             p = dwell("record", "--json", "--engine", engine, *RATE, "-G", path if engine == "bpf" else name,
