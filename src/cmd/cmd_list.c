@@ -179,6 +179,7 @@ int cmd_list(struct cmd *c)
 		/* Blocks are counted by whatever event tells it. */
 		if ((!a.output && !a.data && !a.blocks) || a.columns.one_event)
 			cmd_want_one_event(c, &a.columns);
+		c->select.wall_too = a.output || a.data;
 		rc = cmd_with_source(c, &a.columns, list_show, &a);
 	}
 	source_args_release(&a.columns);

@@ -25,6 +25,7 @@ struct select {
 	bool no_killed;	  /* samples killed early count in no set that asks what is not reliable */
 	const char *sort; /* the event rows are sorted by; NULL: the first asked for, else time */
 	bool one_event; /* unless events or sets are named: that of time alone, wall time if it is there */
+	bool wall_too; /* wall time where it is there beside all events, if none is named */
 	bool no_debuginfod;
 	bool runtime_frames; /* an interpreter's own frames too, which runtime.h folds */
 	bool branches;	     /* read branch stacks */

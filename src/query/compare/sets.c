@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/str.h"
 
 static void copy_list(opt_list *to, const opt_list *from)
 {
@@ -52,17 +53,53 @@ static int set_key(struct compared_set *set, const char *key, size_t n, const ch
 	return 0;
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* Whether the blanks at S stand between WORD's date and its time of day: "since=2026-11-21
+ * 13:24". */
+static bool is_within_time(const char *word, const char *s)
+{
+	if (!str_starts(word, "since=") && !str_starts(word, "until="))
+		return false;
+	while (is_blank(*s))
+		s++;
+	return s[0] >= '0' && s[0] <= '2' && s[1] >= '0' && s[1] <= '9' && s[2] == ':';
+}
+
+/* Cuts the next word off *REST, without its quotes.  Returns NULL after the last one. */
+static char *next_word(char **rest)
+{
+	char *s = *rest, *word, *to, quote = 0;
+
+	while (is_blank(*s))
+		s++;
+	if (!*s)
+		return NULL;
+	word = to = s;
+	for (; *s && (quote || !is_blank(*s) || is_within_time(word, s)); s++) {
+		if (quote ? *s == quote : *s == '\'' || *s == '"')
+			quote = quote ? 0 : *s;
+		else
+			*to++ = *s;
+	}
+	*rest = *s ? s + 1 : s;
+	*to = '\0';
+	return word;
+}
+
 static int sets_parse(struct compared_set *set, struct err *err)
 {
 	struct select *s = &set->select;
-	char *rest = NULL;
+	char *rest = set->words;
 
 	if (access(set->words, F_OK) == 0) {
 		s->db = set->words;
 		return 0;
 	}
-	for (char *word = strtok_r(set->words, " \t", &rest); word;
-	     word = strtok_r(NULL, " \t", &rest)) {
+	for (char *word = next_word(&rest); word; word = next_word(&rest)) {
 		size_t n = strcspn(word, "=");
 		int rc;
 

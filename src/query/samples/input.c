@@ -242,11 +242,12 @@ static bool wants_wall(const struct select *s, bool *ret_split)
 {
 	_vec_ opt_list names = {0};
 	char *text;
-	bool wants = s->sort && strcmp(s->sort, WALL_EVENT) == 0;
+	bool wants = s->sort && strcmp(s->sort, WALL_EVENT) == 0, none_named;
 
-	*ret_split = false;
 	select_split_events(&s->events, &names, &text);
-	wants |= s->one_event && !names.n && !s->columns.n && !s->sort_set && !s->sort;
+	none_named = !names.n && !s->columns.n && !s->sort_set && !s->sort;
+	wants |= none_named && (s->one_event || s->wall_too);
+	*ret_split = none_named && s->wall_too;
 	vec_each (name, &names) {
 		wants |= strcmp(*name, WALL_EVENT) == 0;
 		*ret_split |= strcmp(*name, "running") == 0;

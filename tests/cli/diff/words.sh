@@ -12,6 +12,12 @@ try dwell diff --db db --no-header all latest
 try dwell diff --no-header --fail-above 5 old new
 try dwell diff --no-header --fail-above 15 old new
 try dwell diff --no-header --fail-above 0 --all old old
+# A time of day behind its date, and quotes, are of the word before the blank.
+try dwell diff --db db --no-header --min 100 "comm=one until=2030-01-01 13:24" "comm=two since=1970-01-02T13:24"
+try dwell diff --db db --no-header --min 100 "comm='one' label=\"blue\"" "comm='t'wo"
+try dwell diff --db db "comm=one until=1970-01-01 13:24" comm=two 2>&1
+try dwell diff --db db "comm='one two'" comm=two 2>&1
+try dwell diff --db db "comm=one 13:24" comm=two 2>&1
 try dwell diff old 2>&1
 try dwell diff --by colour old new 2>&1
 try dwell diff --alpha 0 old new 2>&1
