@@ -100,13 +100,20 @@ def in_browser():
     figures = {f["name"]: f for f in map(json.loads, done.stdout.splitlines())}
     for name, what in ("real", "recording"), ("random", "300,000 boxes at random"):
         a, b = figures[name], figures.get(name + " beside")
-        for key, title, most in (("first_paint_ms", "first picture", 300), ("script_and_layout_ms", "script and layout of a frame, p99", 16),
-                                 ("script_and_layout_cpu_ms", "CPU of that, p99", None), ("main_thread_ms", "main thread a frame, p99", None),
-                                 ("between_frames_ms", "between frames, p99", None)):
-            x, y = [f and (f[key]["p99"] if isinstance(f[key], dict) else f[key]) for f in (a, b)]
-            row("zoom, %s: %s" % (what, title), "%.1f ms" % x, "%.1f ms" % y if y is not None else "-", x / y if y else None,
+
+        def add(of, title, most, key, side):
+            x, y = [f and side(f)[key] for f in (a, b)]
+            x, y = [v["p99"] if isinstance(v, dict) else v for v in (x, y)]
+            row("%s, %s: %s" % (of, what, title), "%.1f ms" % x, "%.1f ms" % y if y is not None else "-", x / y if y else None,
                 "<= %d ms" % most if most else "-", None if most is None else x <= most)
-        notes.append("zoom, %s: %d frames; beside: speedscope%s" % (what, a["frames"], ", %d frames" % b["frames"] if b else " is not there"))
+
+        add("zoom", "first picture", 300, "first_paint_ms", lambda f: f)
+        for of, side in ("zoom", lambda f: f), ("search", lambda f: f["search"]), ("hover", lambda f: f["hover"]):
+            add(of, "script and layout of a frame, p99", 16 if of == "zoom" else None, "script_and_layout_ms", side)
+            add(of, "CPU of that, p99", None, "script_and_layout_cpu_ms", side)
+            add(of, "main thread a frame, p99", None, "main_thread_ms", side)
+            add(of, "between frames, p99", None, "between_frames_ms", side)
+            notes.append("%s, %s: %d frames; beside: speedscope%s" % (of, what, side(a)["frames"], ", %d frames" % side(b)["frames"] if b else " is not there"))
 
 
 def measure():

@@ -67,6 +67,12 @@ static size_t operator_at(const char *name, const char *s)
 	return 0;
 }
 
+bool text_name_has_turbofish(const char *name, const char *s)
+{
+	return *s == '<' && s - name > 1 && s[-1] == ':' && s[-2] == ':' &&
+	       !str_starts(s, "<impl ") && !str_starts(s, "<lambda") && !str_starts(s, "<unnamed");
+}
+
 /* Whether what the bracket at S holds is part of the path: a type in front of "::" or ".",
  * "(*T)", "(anonymous namespace)", "<T as Trait>", Python's "f.<locals>.<lambda>", Ruby's "block
  * (2 levels) in f" and "<top (required)>". */
@@ -84,6 +90,8 @@ static bool is_path_bracket(const char *name, const char *s)
 	if (s == name)
 		return true;
 	if (s - name > 1 && s[-1] == ' ' && strchr("<>=", s[-2])) /* operator< <int> */
+		return false;
+	if (text_name_has_turbofish(name, s))
 		return false;
 	return *s == '(' ? s[-1] == '.' || s[1] == '*' : strchr(": &*.", s[-1]) != NULL;
 }

@@ -24,4 +24,8 @@ void text_add_short_name(struct str *out, const char *name);
 /* Tells whether text_add_short_name leaves NAME as it is, for most names without brackets. */
 bool text_name_is_short(const char *name);
 
+/* Whether the < at S, within NAME, begins arguments that Rust writes behind "::", as in "f::<u8>".
+ * "<impl T for U>", "<lambda(int)>" and "<unnamed struct>" are parts of a path. */
+bool text_name_has_turbofish(const char *name, const char *s);
+
 #endif

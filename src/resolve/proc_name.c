@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/text_name.h"
+
 #define MAX_PARTS 32 /* of a name, the last ones */
 
 struct name_part {
@@ -126,7 +128,8 @@ static void split_name(struct name_parts *p, const char *name, const char *end)
 		} else if (at == part && *at == '<') {
 			const char *close = skip_brackets(at);
 
-			split_type(p, at + 1, close > end || close == at ? end : close - 1);
+			if (!text_name_has_turbofish(name, at))
+				split_type(p, at + 1, close > end || close == at ? end : close - 1);
 			part = at = close;
 		} else if (*at == '<' || *at == '[' || *at == '{' || *at == '(') {
 			const char *close = skip_brackets(at);
