@@ -469,9 +469,13 @@ static void emit_sets(struct emit *e, const struct query *q, bool quiet)
 	arena_release(&arena);
 }
 
+/* So many build-ids of several files have a line of their own. A machine on which programs are
+ * built has many. */
+#define MOST_SHARED 3
+
 struct shared_lines {
 	struct emit *e;
-	bool any;
+	size_t n;
 };
 
 /* For example "build-id 12ab34cd: /usr/bin/a and /tmp/a are different files, shown apart". */
@@ -483,11 +487,11 @@ static void emit_shared(void *ctx, const struct image *const *images, size_t n)
 	struct str line = {0}, shown = {0};
 
 	build_id_format(&images[0]->build_id, id);
-	if (j && !s->any) {
+	if (j && !s->n) {
 		json_key(j, "shared_build_ids");
 		json_begin(j, '[');
 	}
-	s->any = true;
+	s->n++;
 	if (j) {
 		json_begin(j, '{');
 		json_key(j, "build_id");
@@ -511,7 +515,8 @@ static void emit_shared(void *ctx, const struct image *const *images, size_t n)
 		json_end(j, '}');
 	}
 	text_show(&shown, line.v);
-	emit_text(s->e, "%s\n", shown.v);
+	if (s->n <= MOST_SHARED)
+		emit_text(s->e, "%s\n", shown.v);
 	str_release(&line);
 	str_release(&shown);
 }
@@ -523,8 +528,11 @@ static void emit_shared_build_ids(struct emit *e, const struct query *q, bool qu
 	if (quiet && !emit_json(e))
 		return;
 	profile_each_shared(q->profile, emit_shared, &s);
-	if (s.any && emit_json(e))
+	if (s.n && emit_json(e))
 		json_end(emit_json(e), ']');
+	if (s.n > MOST_SHARED)
+		emit_text(e, "%zu more build-ids of different files (--json lists them)\n",
+			  s.n - MOST_SHARED);
 }
 
 void header_emit(struct emit *e, const struct query *q, bool quiet)
