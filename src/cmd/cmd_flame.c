@@ -99,19 +99,25 @@ static void flame_page(struct str *text, struct flame *f)
 	}
 }
 
+/* Writes a block of F's data at once: an outline is on its way while the whole is made. */
+static int flame_save_data(struct cmd *c, const struct flame *f, bool is_outline)
+{
+	struct wr w = {0};
+	int rc;
+
+	flame_data(&w, f, is_outline);
+	rc = pager_write((const char *)w.v, w.n, false, 0, &c->err);
+	free(w.v);
+	return rc;
+}
+
 static int flame_save(struct cmd *c, const struct flame_args *a, struct flame *f)
 {
 	_str_ struct str text = {0};
 	int rc;
 
-	if (a->data) {
-		struct wr w = {0};
-
-		flame_data(&w, f);
-		str_addn(&c->out, (const char *)w.v, w.n);
-		free(w.v);
-		return 0;
-	}
+	if (a->data)
+		return flame_save_data(c, f, false);
 	if (a->svg)
 		flame_svg(&text, f);
 	else
@@ -120,6 +126,50 @@ static int flame_save(struct cmd *c, const struct flame_args *a, struct flame *f
 	if (rc >= 0 && strcmp(a->output, "-") != 0)
 		str_addf(&c->out, "%s: %zu box%s, %zu bytes; open it in a browser\n", a->output,
 			 f->boxes.n, f->boxes.n == 1 ? "" : "es", text.n);
+	return rc;
+}
+
+/* Fills RET with the boxes of those rows of T, S's, that RO chooses. */
+static int flame_of_tree(struct cmd *c, const struct flame_args *a, struct source *s,
+			 struct tree_source *t, const struct tree_rows_opts *ro, struct flame *ret)
+{
+	struct flame_opts fo = {.form = ro->form, .max_depth = ro->max_depth};
+	struct str account = {0}, title = {0};
+	struct tree_rows rows = {0};
+	int rc = tree_rows_init(&rows, t, ro, &c->err);
+
+	if (rc >= 0) {
+		flame_account(&account, s, t);
+		about_add_recording(&title, s);
+		fo.title = a->title && !a->diff ? a->title : str_get(&title);
+		fo.account = str_get(&account);
+		flame_init(ret, t, &rows, &fo);
+	}
+	str_release(&account);
+	str_release(&title);
+	tree_rows_release(&rows);
+	return rc;
+}
+
+/* Half a pixel of a wide window. */
+#define OUTLINE_PCT 0.05
+
+/* Writes the outline of a picture of T, S's, when there will be many boxes: rows, boxes and bytes
+ * of all of them take as long again as the tree. */
+static int flame_outline_first(struct cmd *c, const struct flame_args *a, struct source *s,
+			       struct tree_source *t, struct tree_rows_opts ro)
+{
+	struct flame f = {0};
+	int rc;
+
+	if (!a->data || a->diff || a->callers || ro.least_pct >= OUTLINE_PCT || !t->end ||
+	    t->end[0] <= FLAME_MANY)
+		return 0;
+	ro.least_pct = OUTLINE_PCT;
+	rc = flame_of_tree(c, a, s, t, &ro, &f);
+	if (rc >= 0)
+		rc = flame_save_data(c, &f, true);
+	flame_release(&f);
 	return rc;
 }
 
@@ -135,24 +185,13 @@ static int flame_of_source(struct cmd *c, const struct flame_args *a, struct sou
 			     : a->callers      ? 0.01
 					       : 0,
 	};
-	struct flame_opts fo = {.form = ro.form, .max_depth = ro.max_depth};
-	struct str account = {0}, title = {0};
 	struct tree_source *t = NULL;
-	struct tree_rows rows = {0};
 	int rc = source_tree(s, &a->tree, ro.form, &t, &c->err);
 
-	if (rc >= 0)
-		rc = tree_rows_init(&rows, t, &ro, &c->err);
-	if (rc >= 0 && t->columns.cols.n) {
-		flame_account(&account, s, t);
-		about_add_recording(&title, s);
-		fo.title = a->title && !a->diff ? a->title : str_get(&title);
-		fo.account = str_get(&account);
-		flame_init(ret, t, &rows, &fo);
-	}
-	str_release(&account);
-	str_release(&title);
-	tree_rows_release(&rows);
+	if (rc >= 0 && t->columns.cols.n)
+		rc = flame_outline_first(c, a, s, t, ro);
+	if (rc >= 0 && t->columns.cols.n)
+		rc = flame_of_tree(c, a, s, t, &ro, ret);
 	tree_source_close(t);
 	return rc;
 }

@@ -24,8 +24,11 @@
  *
  * A picture of more than MANY_BOXES (the JSON has "outline") has an outline in that place, so
  * that something is drawn before all is read: the larger boxes, and what is small below each as
- * one.  Behind it stands the whole: how many boxes it has (u32), and "up", "frame" and so on.  A
- * page has it as a data block of its own. */
+ * one.  The whole is a data block of its own: how many boxes it has (u32), and "up", "frame" and so
+ * on.
+ *
+ * What the page of dwell web is given are two blocks of the first kind, each behind its length
+ * (u32), because the outline is sent before the whole is there; or the whole's alone. */
 #include "query/boxes/boxes.h"
 
 #include <stdio.h>
@@ -173,40 +176,50 @@ static void add_boxes(struct wr *w, const struct flame *f)
 			wr_uleb(w, b->n_small);
 }
 
-#define MANY_BOXES    20000 /* more are read and drawn too slowly to wait for all of them */
 #define OUTLINE_BOXES 5000
+
+/* Adds the header and the boxes of F. */
+static void add_block(struct wr *out, const struct flame *f, bool is_outline)
+{
+	struct str header = {0};
+
+	add_header(&header, f, is_outline);
+	wr_le32(out, (uint32_t)header.n);
+	wr_le32(out, (uint32_t)f->boxes.n);
+	wr_bytes(out, header.v, header.n);
+	add_boxes(out, f);
+	str_release(&header);
+}
 
 /* Adds the header and the boxes of F, or of its outline. */
 static void add_first(struct wr *out, struct flame *f)
 {
-	struct str header = {0};
 	struct flame outline = {0};
-	const bool is_large = f->boxes.n > MANY_BOXES;
+	const bool is_large = f->boxes.n > FLAME_MANY;
 
 	if (is_large)
 		flame_outline(f, OUTLINE_BOXES, &outline);
-	add_header(&header, f, is_large);
-	wr_le32(out, (uint32_t)header.n);
-	wr_le32(out, (uint32_t)(is_large ? outline.boxes.n : f->boxes.n));
-	wr_bytes(out, header.v, header.n);
-	add_boxes(out, is_large ? &outline : f);
-	str_release(&header);
+	add_block(out, is_large ? &outline : f, is_large);
 	vec_release(&outline.boxes);
 }
 
 /* Adds all boxes of F where add_first added an outline. */
 static void add_whole(struct wr *out, const struct flame *f)
 {
-	if (f->boxes.n <= MANY_BOXES)
+	if (f->boxes.n <= FLAME_MANY)
 		return;
 	wr_le32(out, (uint32_t)f->boxes.n);
 	add_boxes(out, f);
 }
 
-void flame_data(struct wr *out, struct flame *f)
+void flame_data(struct wr *out, const struct flame *f, bool is_outline)
 {
-	add_first(out, f);
-	add_whole(out, f);
+	struct wr block = {0};
+
+	add_block(&block, f, is_outline);
+	wr_le32(out, (uint32_t)block.n);
+	wr_bytes(out, block.v, block.n);
+	free(block.v);
 }
 
 void flame_html(struct str *out, struct flame *f)

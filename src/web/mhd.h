@@ -16,8 +16,9 @@
 		use(get_daemon_info) use(get_connection_info) use(get_connection_values)           \
 			use(lookup_connection_value) use(suspend_connection)                       \
 				use(resume_connection) use(create_response_from_buffer)            \
-					use(add_response_header) use(queue_response)               \
-						use(destroy_response)
+					use(create_response_from_callback)                         \
+						use(add_response_header) use(queue_response)       \
+							use(destroy_response)
 
 struct mhd {
 #define MHD_DECLARE(name) __typeof__(&MHD_##name) name;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See pages.h.  libmicrohttpd speaks HTTP in this thread, by epoll.  A question's connection is
- * suspended until its answer is here as a whole: then its length and status are known, and no
- * client that reads slowly holds up a child. */
+ * suspended until its answer is here as a whole: then its length and status are known.  A flame
+ * graph's answer is passed on as it comes, so that its outline is drawn while the whole is made;
+ * one that fails in the middle ends without the last chunk, which every browser tells.  Both are
+ * taken from the child as soon as they come: no client that reads slowly holds it up. */
 #include "web/pages.h"
 
 #include <arpa/inet.h>
@@ -32,16 +34,24 @@
 #define MEMORY	       ((size_t)24576)
 #define PATIENCE_S     30u
 #define MOST_MESSAGE   ((size_t)4096)
+#define PASSED_AT_ONCE ((size_t)16384)
 #define MOST_ARRIVALS  64 /* connections taken at a time, by one look at the kernel's lists */
 
 struct page_question {
+	struct pages *pages;
 	struct MHD_Connection *connection; /* NULL: free */
 	uint32_t number;
-	int client;   /* the connection's, which the library does not look at while it waits */
+	int fd;	      /* the connection's */
+	int client;   /* the same while the library does not look at it, else -1 */
 	int out, err; /* what the child writes; -1 at its end */
 	struct str answer, message;
-	bool has_status; /* its child has ended, and nobody was told so far */
-	bool was_told;	 /* its child has ended */
+	size_t n_counted;    /* bytes of the answer that n_bytes has */
+	size_t n_given;	     /* bytes of the answer that were passed on */
+	bool is_suspended;   /* its connection */
+	bool was_told;	     /* its child has ended */
+	bool is_whole;	     /* and all it wrote is here */
+	bool is_passed_on;   /* before it is whole */
+	bool comes_in_parts; /* of which the first is worth showing alone */
 	bool too_long, is_json;
 	uint32_t status;
 };
@@ -55,15 +65,16 @@ struct pages {
 	struct seats seats;
 	struct seat *arriving; /* of the connection that the library is given just now */
 	size_t n_bytes;	       /* of all answers that wait */
-	struct page_question questions[MOST_QUESTIONS];
+	struct page_question questions[SEATS_ALL]; /* a connection has one at a time */
 };
 
 /* --- answers --- */
 
 static const char plain[] = "text/plain; charset=utf-8", json_type[] = "application/json";
 
-static enum MHD_Result pages_say(struct pages *p, struct MHD_Connection *c, unsigned status,
-				 const char *type, const char *v, size_t n)
+/* Answers with R, which is released; NULL: there was no memory. */
+static enum MHD_Result pages_respond(struct pages *p, struct MHD_Connection *c, unsigned status,
+				     const char *type, struct MHD_Response *r)
 {
 	static const char *const headers[][2] = {
 		{"Content-Security-Policy",
@@ -74,8 +85,6 @@ static enum MHD_Result pages_say(struct pages *p, struct MHD_Connection *c, unsi
 		{"Cross-Origin-Resource-Policy", "same-origin"},
 		{"Cache-Control", "no-store"},
 	};
-	struct MHD_Response *r =
-		p->lib.create_response_from_buffer(n, (void *)(uintptr_t)v, MHD_RESPMEM_MUST_COPY);
 	enum MHD_Result rc;
 
 	if (!r)
@@ -88,6 +97,14 @@ static enum MHD_Result pages_say(struct pages *p, struct MHD_Connection *c, unsi
 	rc = p->lib.queue_response(c, status, r);
 	p->lib.destroy_response(r);
 	return rc;
+}
+
+static enum MHD_Result pages_say(struct pages *p, struct MHD_Connection *c, unsigned status,
+				 const char *type, const char *v, size_t n)
+{
+	return pages_respond(
+		p, c, status, type,
+		p->lib.create_response_from_buffer(n, (void *)(uintptr_t)v, MHD_RESPMEM_MUST_COPY));
 }
 
 static enum MHD_Result pages_refuse(struct pages *p, struct MHD_Connection *c, unsigned status,
@@ -121,10 +138,32 @@ static void free_question(struct pages *p, struct page_question *q)
 		close(q->out);
 	if (q->err >= 0)
 		close(q->err);
-	p->n_bytes -= q->answer.n;
+	p->n_bytes -= q->n_counted;
 	str_release(&q->answer);
 	str_release(&q->message);
-	*q = (struct page_question){.client = -1, .out = -1, .err = -1};
+	*q = (struct page_question){.pages = p, .client = -1, .out = -1, .err = -1};
+}
+
+/* The library's way to more of Q's answer, from byte AT on; 0: there is none yet. */
+static ssize_t pass_on(void *ctx, uint64_t at, char *to, size_t room)
+{
+	struct page_question *q = ctx;
+	const size_t left = at < q->answer.n ? q->answer.n - (size_t)at : 0;
+	const size_t n = left < room ? left : room;
+
+	if (q->too_long || (!left && q->is_whole && q->status))
+		return MHD_CONTENT_READER_END_WITH_ERROR;
+	if (!left && q->is_whole)
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	if (!left) {
+		q->pages->lib.suspend_connection(q->connection);
+		q->client = q->fd;
+		q->is_suspended = true;
+		return 0;
+	}
+	memcpy(to, q->answer.v + at, n);
+	q->n_given = (size_t)at + n;
+	return (ssize_t)n;
 }
 
 static enum MHD_Result give_answer(struct pages *p, struct page_question *q,
@@ -415,11 +454,15 @@ static enum MHD_Result question_ask(struct pages *p, struct MHD_Connection *c, c
 	const union MHD_ConnectionInfo *fd;
 	struct page_question *q = NULL;
 	struct words w = {.n = 0};
+	unsigned n_waiting = 0;
 
-	for (unsigned i = 0; i < MOST_QUESTIONS && !q; i++)
+	for (unsigned i = 0; i < SEATS_ALL; i++) {
 		if (!p->questions[i].connection)
 			q = &p->questions[i];
-	if (!q)
+		else if (!p->questions[i].is_whole)
+			n_waiting++;
+	}
+	if (!q || n_waiting >= MOST_QUESTIONS)
 		return say_error(p, c, MHD_HTTP_SERVICE_UNAVAILABLE,
 				 "too many questions at once; ask again");
 	add_word(&w, name, "", "");
@@ -427,13 +470,15 @@ static enum MHD_Result question_ask(struct pages *p, struct MHD_Connection *c, c
 	if (w.too_many)
 		return say_error(p, c, MHD_HTTP_URI_TOO_LONG, "the question is too long");
 	q->number = ++p->n_asked;
-	q->is_json = !str_starts(name, "flame") && strcmp(name, "trace") != 0;
+	q->comes_in_parts = str_starts(name, "flame");
+	q->is_json = !q->comes_in_parts && strcmp(name, "trace") != 0;
 	if (send_question(p, q, &w) < 0)
 		return say_error(p, c, MHD_HTTP_SERVICE_UNAVAILABLE,
 				 "too many questions at once; ask again");
 	fd = p->lib.get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-	q->client = fd ? fd->connect_fd : -1;
+	q->client = q->fd = fd ? fd->connect_fd : -1;
 	q->connection = c;
+	q->is_suspended = true;
 	*request = q;
 	p->lib.suspend_connection(c);
 	return MHD_YES;
@@ -452,6 +497,11 @@ static enum MHD_Result pages_answer(void *ctx, struct MHD_Connection *c, const c
 	if (*request) {
 		struct page_question *q = *request;
 
+		if (q->is_passed_on)
+			return pages_respond(
+				p, c, MHD_HTTP_OK, "application/octet-stream",
+				p->lib.create_response_from_callback(
+					MHD_SIZE_UNKNOWN, PASSED_AT_ONCE, pass_on, q, NULL));
 		*request = NULL;
 		return give_answer(p, q, c);
 	}
@@ -511,10 +561,12 @@ static void read_answer(struct pages *p, struct page_question *q)
 	const size_t all = 2 * p->opts->most_bytes;
 	const size_t left = all > p->n_bytes ? all - p->n_bytes : 0;
 	const size_t most = q->answer.n + left;
-
-	p->n_bytes +=
+	const size_t n =
 		read_pipe(&q->out, &q->answer,
 			  most < p->opts->most_bytes ? most : p->opts->most_bytes, &q->too_long);
+
+	p->n_bytes += n;
+	q->n_counted += n;
 }
 
 /* Takes the exit status of a child.  False: the other process is gone. */
@@ -525,9 +577,9 @@ static bool take_status(struct pages *p)
 
 	if (n == 0)
 		return false;
-	for (unsigned i = 0; n == sizeof(reply) && i < MOST_QUESTIONS; i++)
+	for (unsigned i = 0; n == sizeof(reply) && i < SEATS_ALL; i++)
 		if (p->questions[i].connection && p->questions[i].number == reply[0]) {
-			p->questions[i].has_status = p->questions[i].was_told = true;
+			p->questions[i].was_told = true;
 			p->questions[i].status = reply[1];
 		}
 	return true;
@@ -536,13 +588,22 @@ static bool take_status(struct pages *p)
 /* Its client is gone: nobody answers Q any more.  Resumed, the library closes the connection. */
 static void abandon_question(struct pages *p, struct page_question *q)
 {
-	struct MHD_Connection *c = q->connection;
+	const struct page_question was = *q;
 
 	free_question(p, q);
-	*q = (struct page_question){.connection = c, .client = -1, .out = -1, .err = -1};
-	q->was_told = true;
+	q->connection = was.connection;
+	q->is_passed_on = was.is_passed_on;
+	q->was_told = q->is_whole = true;
 	q->too_long = true;
-	p->lib.resume_connection(c);
+	p->lib.resume_connection(q->connection);
+}
+
+/* Lets the library go on with Q. */
+static void resume_question(struct pages *p, struct page_question *q)
+{
+	q->is_suspended = false;
+	q->client = -1;
+	p->lib.resume_connection(q->connection);
 }
 
 /* Does what F, descriptors of Q as poll has filled them, say. */
@@ -558,16 +619,22 @@ static void question_step(struct pages *p, struct page_question *q, const struct
 		read_answer(p, q);
 	if (f[2].revents)
 		read_pipe(&q->err, &q->message, MOST_MESSAGE, &cut);
-	if (q->connection && q->has_status && q->out < 0 && q->err < 0) {
-		q->has_status = false; /* resumed once */
-		q->client = -1;
-		p->lib.resume_connection(q->connection);
+	if (q->connection && q->was_told && q->out < 0 && q->err < 0 && !q->is_whole) {
+		q->is_whole = true;
+		p->n_bytes -= q->n_counted; /* it waits for its client now */
+		q->n_counted = 0;
 	}
+	if (!q->is_suspended)
+		return;
+	if (q->comes_in_parts && !q->is_whole && q->answer.n)
+		q->is_passed_on = true;
+	if (q->is_whole || (q->is_passed_on && q->answer.n > q->n_given))
+		resume_question(p, q);
 }
 
 static bool pages_step(struct pages *p, int epoll_fd)
 {
-	struct pollfd f[FDS_OF_ALL + FDS_OF_ONE * MOST_QUESTIONS] = {
+	struct pollfd f[FDS_OF_ALL + FDS_OF_ONE * SEATS_ALL] = {
 		{.fd = epoll_fd, .events = POLLIN},
 		{.fd = p->ask, .events = POLLIN},
 		{.fd = p->listener, .events = POLLIN}};
@@ -575,7 +642,7 @@ static bool pages_step(struct pages *p, int epoll_fd)
 	int timeout = 1000;
 	bool lives = true;
 
-	for (unsigned i = 0; i < MOST_QUESTIONS; i++) {
+	for (unsigned i = 0; i < SEATS_ALL; i++) {
 		const struct page_question *q = &p->questions[i];
 		struct pollfd *own = f + FDS_OF_ALL + FDS_OF_ONE * i;
 
@@ -590,7 +657,7 @@ static bool pages_step(struct pages *p, int epoll_fd)
 			lives = take_status(p);
 		if (f[2].revents)
 			take_arrivals(p);
-		for (unsigned i = 0; i < MOST_QUESTIONS; i++)
+		for (unsigned i = 0; i < SEATS_ALL; i++)
 			question_step(p, &p->questions[i], f + FDS_OF_ALL + FDS_OF_ONE * i);
 	}
 	p->lib.run(p->mhd);
@@ -607,8 +674,9 @@ int pages_serve(int listener, int ask_fd, const struct pages_opts *opts, const v
 	p->opts = opts;
 	p->ask = ask_fd;
 	p->listener = listener;
-	for (unsigned i = 0; i < MOST_QUESTIONS; i++)
-		p->questions[i] = (struct page_question){.client = -1, .out = -1, .err = -1};
+	for (unsigned i = 0; i < SEATS_ALL; i++)
+		p->questions[i] =
+			(struct page_question){.pages = p, .client = -1, .out = -1, .err = -1};
 	if (rc >= 0) {
 		p->mhd = p->lib.start_daemon(
 			MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0,
@@ -622,9 +690,9 @@ int pages_serve(int listener, int ask_fd, const struct pages_opts *opts, const v
 	info = p->mhd ? p->lib.get_daemon_info(p->mhd, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
 	while (info && !*stop && pages_step(p, info->epoll_fd))
 		;
-	for (unsigned i = 0; i < MOST_QUESTIONS; i++)
-		if (p->questions[i].connection)
-			p->lib.resume_connection(p->questions[i].connection);
+	for (unsigned i = 0; i < SEATS_ALL; i++)
+		if (p->questions[i].is_suspended)
+			abandon_question(p, &p->questions[i]);
 	if (p->mhd)
 		p->lib.stop_daemon(p->mhd);
 	close(listener);

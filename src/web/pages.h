@@ -3,7 +3,8 @@
  *
  * GET of a page's path gives the page.  GET of /api/NAME?KEY=VALUE&... asks the process that may
  * read (answers.h): its words are NAME, then each KEY=VALUE.  An exit status of 0 is 200, 1
- * (nothing found) 404, others 400; those have {"error": MESSAGE} as their body.
+ * (nothing found) 404, others 400; those have {"error": MESSAGE} as their body.  A flame graph is
+ * passed on as 200 once its first bytes are there; when it fails behind them the body is cut off.
  *
  * Who may ask: whoever has the token (header X-Dwell-Token); without one, over loopback, a process
  * of a user in `uids`, and over a unix socket who can open it.  Host must be one of this server's

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Units and containers out of the paths of cgroups, as systemd and engines of containers make them; words of the query bar;
-// names of boxes in the address.
+// names of boxes in the address; answers in parts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { askParts } from "../../src/web/ui/app_ask.mjs";
 import { containerOf, newestOf, unitOf, wordOf, wordsOf } from "../../src/web/ui/app_parts.mjs";
 import { idOf, pathHashes, placeOf } from "../../src/web/ui/path_ids.mjs";
 
@@ -69,4 +70,40 @@ test("boxes of one path have ids of their own", () => {
     assert.equal(placeOf(hashes, idOf(hashes, i)), i);
   for (const bad of ["", "3", "xyz", "00000000", `${idOf(hashes, 1)}-9`, "../..", `${idOf(hashes, 1)}-`])
     assert.equal(placeOf(hashes, bad), -1, bad);
+});
+
+// Parts of an answer that comes in CHUNKS, and the error it ends with.
+async function partsOf(chunks, fails = false) {
+  const body = new ReadableStream({
+    start(controller) {
+      chunks.forEach((c) => controller.enqueue(Uint8Array.from(c)));
+      if (!fails)
+        controller.close();
+    },
+    pull(controller) {
+      controller.error(new TypeError("network error"));
+    },
+  });
+  const was = globalThis.fetch, parts = [];
+  globalThis.fetch = async () => new Response(body);
+  try {
+    for await (const part of askParts("flame", {}, undefined))
+      parts.push([...part]);
+  } catch (e) {
+    parts.push(e.message);
+  } finally {
+    globalThis.fetch = was;
+  }
+  return parts;
+}
+
+test("answers in parts, wherever they are cut", async () => {
+  const bytes = [3, 0, 0, 0, 7, 8, 9, 0, 0, 0, 0, 1, 0, 0, 0, 5], parts = [[7, 8, 9], [], [5]];
+  for (let at = 0; at <= bytes.length; at++)
+    assert.deepEqual(await partsOf([bytes.slice(0, at), bytes.slice(at)]), parts, String(at));
+  assert.deepEqual(await partsOf(bytes.map((b) => [b])), parts);
+  assert.deepEqual(await partsOf([]), []);
+  const [first, said] = await partsOf([bytes.slice(0, 9)], true);
+  assert.deepEqual(first, [7, 8, 9]);
+  assert.match(said, /^the answer ended in the middle: it took more time or memory/);
 });

@@ -100,6 +100,7 @@ struct flame_opts {
 };
 
 #define FLAME_BOXES	 400000
+#define FLAME_MANY	 20000 /* take too long to wait for all of them: an outline comes first */
 #define FLAME_NAME_BYTES ((size_t)8 << 20)
 
 /* Makes boxes of ROWS, which are T's.  F is to be released with flame_release. */
@@ -132,9 +133,10 @@ void flame_outline(struct flame *f, size_t max_boxes, struct flame *ret);
 /* Appends F as one HTML page that needs nothing else. */
 void flame_html(struct str *out, struct flame *f);
 
-/* Appends what such a page has of F, for one that asks for it: flame_html.c tells its layout. */
+/* Appends a block of what such a page has of F, for one that asks for it: flame_html.c tells its
+ * layout.  Behind an outline another block has the whole. */
 struct wr;
-void flame_data(struct wr *out, struct flame *f);
+void flame_data(struct wr *out, const struct flame *f, bool is_outline);
 
 /* Appends F as an SVG picture 1200 wide, without scripts. */
 void flame_svg(struct str *out, const struct flame *f);

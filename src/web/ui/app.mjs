@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The page of `dwell web`: the views, and the form that chooses samples.  Each view asks a question and shows the answer.
-import { ask, useToken } from "./app_ask.mjs";
+import { ask, askParts, useToken } from "./app_ask.mjs";
 import { completing, keyWords, setWords } from "./app_bar.mjs";
 import { codePicture } from "./app_code.mjs";
 import { amount, barCell, count, el, percent, short, shown } from "./app_dom.mjs";
@@ -169,17 +169,32 @@ function epochTable(rows) {
   ], { caption: "", ...keptAs("s2") });
 }
 
-function drawFlame(bytes, ...tools) {
-  const place = el("div", { class: "picture" });
-  $("main").replaceChildren(place);
-  picture = flamePicture(place, bytes, app.state, (changes, isDecision) => app.note(changes, isDecision), openCode, ...tools);
+// Draws PARTS of an answer (app_ask.mjs), below ABOVE.
+async function drawFlame(parts, above, ...tools) {
+  const place = el("div", { class: "picture" }), { value } = await parts.next();
+  $("main").replaceChildren(...above, place);
+  const drawn = picture = flamePicture(place, value, app.state, (changes, isDecision) => app.note(changes, isDecision), openCode, ...tools);
+  if (!drawn.outline)
+    return;
+  await seen();
+  const whole = await parts.next();
+  if (place.isConnected)
+    drawn.takeWhole(whole.value);
+}
+
+// Waits until what was drawn is on the screen.  A page that nobody sees draws nothing.
+function seen() {
+  return new Promise((done) => {
+    requestAnimationFrame(() => setTimeout(done));
+    setTimeout(done, 100);
+  });
 }
 
 async function flame(signal) {
   const by = FLAME_BY.includes(app.state.by) ? app.state.by : "procedure";
   const choice = el("select", { "aria-label": "Boxes are", onchange: (e) => app.go({ ...OWN, by: e.target.value }) },
     ...FLAME_BY.map((k) => el("option", { value: k, selected: k === by }, { tid: "thread", ...KEYS }[k] || k)));
-  drawFlame(await ask("flame", { ...app.selection(), focus: app.state.focus, by }, signal), el("label", {}, "By ", choice));
+  await drawFlame(askParts("flame", { ...app.selection(), focus: app.state.focus, by }, signal), [], el("label", {}, "By ", choice));
   return null;
 }
 
@@ -269,9 +284,7 @@ async function compare(signal) {
   app.note({ a, b }); // other recordings will be the newest
   const epoch = [a, b].some((set) => /^\d|epoch=/.test(set)) ? "" : app.state.epoch; // what names none is of the one chosen
   if (app.state.picture) {
-    const bytes = await ask("flame-diff", { ...app.selection(), epoch, a, b }, signal);
-    drawFlame(bytes);
-    $("main").prepend(form);
+    await drawFlame(askParts("flame-diff", { ...app.selection(), epoch, a, b }, signal), [form]);
     return null;
   }
   const answer = await ask(app.state.abs ? "diff-absolute" : "diff", { ...app.selection(), epoch, a, b }, signal);

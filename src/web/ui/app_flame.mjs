@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A flame graph of the samples chosen, with the same parts as the page of `dwell flame`.
-import { decode, decodeWhole } from "./flame_data.mjs";
+import { decode } from "./flame_data.mjs";
 import { search } from "./flame_search.mjs";
 import { flameView } from "./flame_view.mjs";
 import { factsText, legendItems, percentText, tellChoice } from "./flame_words.mjs";
@@ -9,10 +9,9 @@ import { noteSoon } from "./app_state.mjs";
 import { idOf, pathHashes, placeOf } from "./path_ids.mjs";
 
 // Shows BYTES in PARENT.  KEPT has q, z (path_ids.mjs), flip and colour of the address; NOTE(changes, isDecision) keeps them; OPEN(procedure,
-// image) shows code; MORE: further tools.
+// image) shows code; MORE: further tools.  Where they are an outline, what is returned takes the whole.
 export function flamePicture(parent, bytes, kept, note, open, ...more) {
-  const outline = decode(bytes), { head } = outline;
-  let flame = outline, { boxes } = flame;
+  let flame = decode(bytes), { head, boxes } = flame;
   const place = el("div", { class: "flame" }), details = el("p", { class: "details", "aria-live": "polite" });
   const box = el("input", { type: "search", placeholder: "Search: name or /regex/", "aria-label": "Search for a name or /regex/", spellcheck: "false" });
   const matched = el("output"), facts = el("span"), legend = el("ul", { class: "legend tools", "aria-label": "Colours" });
@@ -79,26 +78,32 @@ export function flamePicture(parent, bytes, kept, note, open, ...more) {
     picture.colourByStates(false);
   box.value = kept.q || "";
   tellWhole();
-  if (head.outline && !kept.z && !kept.q && !kept.y)
+  const { outline } = head;
+  if (outline)
     showOutline();
   else
     showWhole();
 
-  // Shows the outline for as long as the whole is not read.
+  // Shows the outline for as long as the whole is not here; it has no box that somebody could choose.
   function showOutline() {
     place.inert = true;
     picture.scrollToWhole();
-    performance.mark("first-picture");
-    requestAnimationFrame(() => setTimeout(showWhole));
+    if (kept.z || kept.q || kept.y)
+      place.style.visibility = "hidden"; // it is not what the address says
+    else
+      performance.mark("first-picture");
+  }
+
+  function takeWhole(whole) {
+    flame = decode(whole);
+    ({ head, boxes } = flame);
+    picture.show(flame);
+    place.inert = false;
+    place.style.visibility = "";
+    showWhole();
   }
 
   function showWhole() {
-    place.inert = false;
-    if (head.outline) {
-      flame = decodeWhole(head, outline.rest);
-      ({ boxes } = flame);
-      picture.show(flame);
-    }
     find();
     const z = kept.z ? placeOf(hashes(), kept.z) : 0;
     picture.zoom(Math.max(0, z), true);
@@ -122,6 +127,7 @@ export function flamePicture(parent, bytes, kept, note, open, ...more) {
   }
 
   return {
+    outline, takeWhole,
     key(event) {
       if (event.key === "/" && event.target !== box)
         box.focus();

@@ -18,9 +18,8 @@ function bytesOf(base64) {
   return bytes;
 }
 
-// Returns { head, boxes, levels, rest }: HEAD is what the block's JSON says, LEVELS are those of flame_layout.mjs, REST the
-// bytes behind the boxes.  HEAD.outline: the boxes are an outline; decodeWhole(head, bytes) returns the picture of a page's
-// second block, or of REST where there is one block only.
+// Returns { head, boxes, levels }: HEAD is what the block's JSON says, LEVELS are those of flame_layout.mjs.  HEAD.outline: the
+// boxes are an outline; decodeWhole(head, bytes) returns the picture of a page's second block.
 // Boxes have one column per property, in preorder.  Box 0 is the whole; the file's boxes stand below it.
 //   depth, parent, end   the boxes below I are those from I + 1 up to END[I]
 //   deepest              the greatest depth at or below I
@@ -68,7 +67,7 @@ function takeFlame(head, nBoxes, reader) {
       if (head.kind[frame[i]] === isSmall)
         small[i] = takeNumber(reader);
   takeTotals(boxes);
-  return { head, boxes, levels: indexLevels(boxes), rest: reader.bytes.subarray(reader.at) };
+  return { head, boxes, levels: indexLevels(boxes) };
 }
 
 function takeNumber(reader) {
