@@ -243,6 +243,9 @@ static void take_names(struct live *l, struct live_own *own, uint64_t now_ns)
 		.n_paths = s->paths.n,
 		.no_save = true,
 		.no_rest = true,
+		/* What a child did not read, such as a file with 40 million symbols, is not for
+		 * this process to read either. */
+		.kept_only = !s->paths.n,
 		.is_late = names_are_late,
 		.late_ctx = l,
 	};

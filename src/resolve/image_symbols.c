@@ -388,7 +388,10 @@ void image_symbols_load(struct symbol_sources *src, const struct image *im, bool
 	ret->symtab = &ret->own;
 	switch (im->kind) {
 	case IMAGE_FILE:
-		load_file(src, im, kept_will_do, ret);
+		if (src->kept_only)
+			open_cache(src, im, ret);
+		else
+			load_file(src, im, kept_will_do, ret);
 		break;
 	case IMAGE_KERNEL:
 		load_kernel(src, im, ret);

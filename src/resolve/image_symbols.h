@@ -18,7 +18,7 @@ struct symbol_sources {
 	const char *const *more_caches; /* looked at behind it, never written */
 	size_t n_more_caches;
 	const char *proc_dir, *sys_dir;
-	bool no_save;
+	bool no_save, kept_only;  /* resolver_opts */
 	struct kallsyms kallsyms; /* read when first needed */
 	bool kallsyms_read;
 };

@@ -62,6 +62,7 @@ struct resolver *resolver_new(const struct resolver_opts *opts)
 		.proc_dir = r->proc_dir,
 		.sys_dir = r->sys_dir,
 		.no_save = opts->no_save,
+		.kept_only = opts->kept_only,
 	};
 	return r;
 }

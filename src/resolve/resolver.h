@@ -26,6 +26,7 @@ struct resolver_opts {
 	bool use_debuginfod; /* only has an effect when $DEBUGINFOD_URLS is set */
 	bool no_save;	     /* do not write the cache (a database of somebody else) */
 	bool no_rest;	     /* resolver_rest keeps cached symbols in memory: they are used often */
+	bool kept_only;	     /* symbols of files come from the cache alone: others read the files */
 	const char *debug_root; /* NULL: /usr/lib/debug */
 	const char *proc_dir;	/* NULL: /proc */
 	const char *sys_dir;	/* NULL: /sys */

@@ -71,6 +71,25 @@ def elf_files():
         check(d.said().count("/%s: symbols not read" % name) == 1, "%s is said once: %s" % (name, d.said()))
 
 
+def shown_live():
+    """What no child could read `dwell top` does not read either."""
+    sparse_symbols("sparse")
+    with subprocess.Popen(["./sparse", "300"], stdout=subprocess.DEVNULL) as sparse, subprocess.Popen([prog("burn_rebuilt"), "300"], stdout=subprocess.DEVNULL) as beside:
+        try:
+            with subprocess.Popen([DWELL, "top", "--intervals", "20", "-d", "%dms" % longer(300), "-p", str(sparse.pid), "-p", str(beside.pid)],
+                                  stdout=subprocess.PIPE, text=True) as top:
+                said = top.stdout.read()
+                _, status, used = os.wait4(top.pid, 0)
+                top.returncode = status
+        finally:
+            sparse.kill()
+            beside.kill()
+    check(status == 0, "it ended with %d" % status)
+    likely("burn_rebuilt_here" in said, "nothing of the program beside: " + said[-2000:])
+    check("sparse" in said, "nothing of the file with many symbols: " + said[-2000:])
+    check(used.ru_maxrss < 300 << 10, "it took %d KiB" % used.ru_maxrss)
+
+
 def build_id_of(path):
     return re.search(r"Build ID: ([0-9a-f]+)", sh("readelf", "-n", path)).group(1)
 
@@ -251,4 +270,4 @@ def large_map():
 if os.geteuid() != 0:
     print("1..0 # SKIP needs root")
     sys.exit(0)
-run(elf_files, many_maps, large_map, shared_name, forged_build_id, patched_code, only_what_it_needs)
+run(elf_files, shown_live, many_maps, large_map, shared_name, forged_build_id, patched_code, only_what_it_needs)
