@@ -188,26 +188,39 @@ static void die(struct forker *f)
 			forker_finish(*a, -EPIPE);
 }
 
-/* Is there room for A beside those that run? */
-static bool has_room(const struct forker *f, const struct confine_ask *a)
+/* What runs, and what waits to be taken. */
+struct forker_load {
+	unsigned n;
+	size_t n_bytes[CONFINE_N_LANES], n_untaken[CONFINE_N_LANES];
+};
+
+static void load_add(struct forker_load *l, const struct confine_job *job)
+{
+	l->n++;
+	l->n_bytes[job->lane] += job->memory;
+}
+
+static struct forker_load load_of(const struct forker *f)
+{
+	struct forker_load l = {0};
+
+	vec_each (a, &f->asks) {
+		const struct confine_job *job = &f->jobs[(*a)->kind];
+
+		if ((*a)->state == ASK_SENT)
+			load_add(&l, job);
+		else if ((*a)->state == ASK_DONE)
+			l.n_untaken[job->lane] += (*a)->n_answer;
+	}
+	return l;
+}
+
+static bool has_room(const struct forker_load *l, const struct confine_job *job)
 {
 	static const size_t room[CONFINE_N_LANES] = CONFINE_LANE_BYTES;
-	const struct confine_job *job = &f->jobs[a->kind];
-	size_t n_bytes = job->memory, n_untaken = 0;
-	unsigned n = 0;
 
-	vec_each (b, &f->asks) {
-		const struct confine_job *other = &f->jobs[(*b)->kind];
-
-		n += (*b)->state == ASK_SENT;
-		if (other->lane != job->lane)
-			continue;
-		if ((*b)->state == ASK_SENT)
-			n_bytes += other->memory;
-		if ((*b)->state == ASK_DONE)
-			n_untaken += (*b)->n_answer;
-	}
-	return n < MOST_SENT && n_bytes <= room[job->lane] && n_untaken <= MOST_UNTAKEN;
+	return l->n < MOST_SENT && l->n_bytes[job->lane] + job->memory <= room[job->lane] &&
+	       l->n_untaken[job->lane] <= MOST_UNTAKEN;
 }
 
 /* Sends A; -EAGAIN when the socket is full. */
@@ -237,13 +250,17 @@ static int send_ask(struct forker *f, struct confine_ask *a)
 
 static void send_queued(struct forker *f)
 {
+	struct forker_load l = load_of(f);
+
 	for (size_t i = 0; i < f->asks.n && f->sock >= 0; i++) {
 		struct confine_ask *a = f->asks.v[i];
 		int rc;
 
-		if (a->state != ASK_QUEUED || !has_room(f, a))
+		if (a->state != ASK_QUEUED || !has_room(&l, &f->jobs[a->kind]))
 			continue;
 		rc = send_ask(f, a);
+		if (rc >= 0)
+			load_add(&l, &f->jobs[a->kind]);
 		if (rc == -EAGAIN)
 			return;
 		if (rc == -EPIPE || rc == -ECONNRESET)

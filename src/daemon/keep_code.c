@@ -8,11 +8,13 @@
 #include "daemon/keep_code.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/lower_bound.h"
 #include "confine/forker.h"
 #include "daemon/readers.h"
+#include "daemon/table_cache.h"
 #include "resolve/file_symbols.h"
 #include "resolve/keep.h"
 
@@ -68,13 +70,20 @@ static void note_done(struct keep_turn *t, const kept_ranges *ranges, size_t n, 
 static int ask_reader(const struct keep_turn *t, const struct keep_asked *a, size_t *ret_n)
 {
 	const struct image *im = &t->p->images.v[t->code->image];
+	uint8_t content[KEPT_CONTENT_BYTES];
 	struct file_map m = {0};
+	struct file_note note;
 	struct wr question = {0};
 	const uint8_t *bytes;
+	bool knows;
 	size_t n;
 	int rc;
 
-	*ret_n = keep_question(im, &a->ranges, !a->bare, CONFINE_MAX_ARG, &question);
+	/* Its code need not be hashed again. */
+	knows = table_cache_load_note(t->code->fd, &note) &&
+		image_digest_same(note.layout.digest, im->digest);
+	*ret_n = keep_question(im, knows && note.has_content ? note.content : NULL, &a->ranges,
+			       !a->bare, CONFINE_MAX_ARG, &question);
 	rc = readers_ask(a->bare ? READ_KEPT_BARE : READ_KEPT, t->code->fd, question.v, question.n,
 			 0, &m, NULL);
 	wr_release(&question);
@@ -87,8 +96,13 @@ static int ask_reader(const struct keep_turn *t, const struct keep_asked *a, siz
 			.is_believed = file_symbols_believed_on(t->code->fd, readers_nosuid()),
 			.is_hidden = keep_is_hidden(t->code->fd),
 		},
-		bytes, n, NULL);
+		bytes, n, content, NULL);
 	file_map_close(&m);
+	if (rc >= 0 && knows && !note.has_content) {
+		note.has_content = true;
+		memcpy(note.content, content, sizeof(content));
+		table_cache_save_note(t->code->fd, readers_stamp(), readers_nosuid(), &note);
+	}
 	return rc;
 }
 

@@ -14,6 +14,7 @@
 #include "base/sha256.h"
 #include "base/vec.h"
 #include "daemon/readers.h"
+#include "daemon/table_cache.h"
 #include "resolve/answer.h"
 #include "resolve/elf_probe.h"
 
@@ -126,21 +127,30 @@ void layouts_end(void)
 static int read_layout(int fd, struct image_layout *ret, struct err *err)
 {
 	struct file_map m = {0};
+	struct file_note note = {0};
 	struct rd r;
 	size_t n;
 	int rc;
 
 	if (!readers_live())
 		return elf_probe(fd, ret, err);
+	if (table_cache_load_note(fd, &note)) {
+		*ret = note.layout;
+		return 0;
+	}
 	rc = readers_ask(READ_LAYOUT, fd, NULL, 0, 0, &m, err);
 	if (rc < 0)
 		return rc;
 	r.p = readers_answer(&m, &n);
 	r = rd_init(r.p, n);
-	if (!answer_get_layout(&r, ret))
+	if (!answer_get_layout(&r, &note.layout))
 		rc = err_set(err, -EBADMSG, "the answer about a file's headers is damaged");
 	file_map_close(&m);
-	return rc;
+	if (rc < 0)
+		return rc;
+	*ret = note.layout;
+	table_cache_save_note(fd, readers_stamp(), readers_nosuid(), &note);
+	return 0;
 }
 
 /* Reads the code of K's file; -EAGAIN. */

@@ -569,6 +569,11 @@ int readers_ask(enum reader_kind kind, int fd, const void *arg, size_t n_arg, ui
 	return readers_take(q, fd, ret, err);
 }
 
+const struct file_stamp *readers_stamp(void)
+{
+	return &readers.read;
+}
+
 bool readers_nosuid(void)
 {
 	return readers.nosuid;
@@ -638,7 +643,7 @@ static int load_table(int fd, uint64_t end_ns, struct unwind_table *ret, struct 
 	if (rc < 0)
 		return rc;
 	bytes = readers_answer(&m, &n);
-	rc = answer_get_table(bytes, n, ret, err);
+	rc = answer_get_table(bytes, n, NULL, ret, err);
 	if (rc >= 0)
 		table_cache_save(fd, &readers.read, readers.nosuid, bytes, n);
 	file_map_close(&m);

@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/file_stamp.h"
 #include "machine/images.h"
 #include "unwind/build.h"
 
@@ -64,6 +65,9 @@ size_t readers_n_waiting(void);
  * again. Else what is wrong with the file. */
 int readers_ask(enum reader_kind kind, int fd, const void *arg, size_t n_arg, uint64_t end_ns,
 		struct file_map *ret, struct err *err);
+
+/* The file of the last answer as it was when it was asked about. */
+const struct file_stamp *readers_stamp(void);
 
 /* Whether the file of the last answer lies on a mount whose set-user-id files mean nothing. */
 bool readers_nosuid(void);

@@ -227,7 +227,7 @@ static int ask_symbols(const struct symbol_sources *symbols, const struct mapped
 	struct wr question = {0};
 	int rc;
 
-	keep_question(im, &none, true, CONFINE_MAX_ARG, &question);
+	keep_question(im, NULL, &none, true, CONFINE_MAX_ARG, &question);
 	rc = readers_ask(READ_SYMBOLS, c->fd, question.v, question.n, 0, ret, NULL);
 	if (rc == -EPROTO && image_symbols_has_debug(symbols, im))
 		rc = readers_ask(READ_SYMBOLS_BARE, c->fd, question.v, question.n, 0, ret, NULL);

@@ -23,10 +23,14 @@
 /* What waits in memory for the directory to be made. */
 #define MOST_WAITING_BYTES ((size_t)16 << 20)
 
+/* Behind the name of a note. */
+#define NOTE_SUFFIX ".note"
+
 /* The time of use of a file is noted anew after so long. */
 #define USE_NOTED_S (24 * 3600)
 
 #define NAME_BYTES 40
+#define DISK_BLOCK 4096 /* that a small file takes */
 
 struct waiting_table {
 	char name[NAME_BYTES];
@@ -129,7 +133,7 @@ static size_t table_cache_trim(uint64_t most)
 		k = vec_add(&all);
 		snprintf(k->name, sizeof(k->name), "%s", d->d_name);
 		k->used_s = (uint64_t)st.st_mtime;
-		k->n_bytes = (uint64_t)st.st_size;
+		k->n_bytes = ((uint64_t)st.st_size + DISK_BLOCK - 1) / DISK_BLOCK * DISK_BLOCK;
 		n_bytes += k->n_bytes;
 	}
 	if (n_bytes > most) {
@@ -168,8 +172,10 @@ void table_cache_end(void)
 	cache.dir = -1;
 }
 
-/* Which file is at FD, and the name its table has; false when it is none whose table is kept. */
-static bool table_cache_name(int fd, struct table_file_of *ret, char name[NAME_BYTES])
+/* Which file is at FD, and the name its table (SUFFIX is empty) or its note has; false when nothing
+ * is kept of it. */
+static bool table_cache_name(int fd, const char *suffix, struct table_file_of *ret,
+			     char name[NAME_BYTES])
 {
 	struct file_facts facts;
 	const uint64_t *words;
@@ -186,7 +192,8 @@ static bool table_cache_name(int fd, struct table_file_of *ret, char name[NAME_B
 				   (uint64_t)ret->stamp.ctime_ns << 32 | ret->uid};
 	a = hash_bytes(words, 5 * sizeof(*words));
 	b = hash_pair(a, ret->stamp.ino);
-	snprintf(name, NAME_BYTES, "%016llx%016llx", (unsigned long long)a, (unsigned long long)b);
+	snprintf(name, NAME_BYTES, "%016llx%016llx%s", (unsigned long long)a, (unsigned long long)b,
+		 suffix);
 	return true;
 }
 
@@ -197,7 +204,8 @@ static void note_use(int fd, const struct stat *st)
 		errno = 0; /* it goes a little sooner */
 }
 
-int table_cache_load(int fd, struct unwind_table *ret)
+/* Loads the table, or the note (TABLE is NULL), of the file at FD. */
+static int load_kept(int fd, struct unwind_table *table, struct file_note *note)
 {
 	struct table_file_of of;
 	struct file_map m = {0};
@@ -206,7 +214,7 @@ int table_cache_load(int fd, struct unwind_table *ret)
 	_fd_ int file = -1;
 	int rc;
 
-	if (cache.dir < 0 || !table_cache_name(fd, &of, name))
+	if (cache.dir < 0 || !table_cache_name(fd, table ? "" : NOTE_SUFFIX, &of, name))
 		return -ENOENT;
 	file = openat(cache.dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (file < 0 || fstat(file, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
@@ -214,7 +222,8 @@ int table_cache_load(int fd, struct unwind_table *ret)
 		return -ENOENT;
 	rc = file_map_fd(&m, file, name, NULL);
 	if (rc >= 0) {
-		rc = table_file_get(m.bytes, m.n_bytes, &of, ret, NULL);
+		rc = table ? table_file_get(m.bytes, m.n_bytes, &of, table, NULL)
+			   : table_file_get_note(m.bytes, m.n_bytes, &of, note, NULL);
 		file_map_close(&m);
 	}
 	if (rc < 0) { /* damaged: it is made again */
@@ -222,21 +231,34 @@ int table_cache_load(int fd, struct unwind_table *ret)
 		return -ENOENT;
 	}
 	note_use(file, &st);
-	cache.n_hits++;
 	return 0;
 }
 
-void table_cache_save(int fd, const struct file_stamp *read, bool nosuid, const uint8_t *answer,
-		      size_t n)
+int table_cache_load(int fd, struct unwind_table *ret)
 {
-	struct waiting_table w = {0};
-	struct table_file_of of;
+	int rc = load_kept(fd, ret, NULL);
 
-	if (!table_cache_name(fd, &of, w.name) || !file_stamp_same(&of.stamp, read) ||
-	    (cache.kept && cache.dir < 0) ||
-	    (geteuid() == 0 && !file_symbols_believed_on(fd, nosuid)))
-		return;
-	table_file_put(&of, answer, n, &w.bytes);
+	cache.n_hits += rc >= 0;
+	return rc;
+}
+
+bool table_cache_load_note(int fd, struct file_note *ret)
+{
+	return load_kept(fd, NULL, ret) >= 0;
+}
+
+/* Whether what is to be kept of the file at FD may be, and under which name. */
+static bool may_keep(int fd, const struct file_stamp *read, bool nosuid, const char *suffix,
+		     struct table_file_of *ret, char name[NAME_BYTES])
+{
+	return table_cache_name(fd, suffix, ret, name) && file_stamp_same(&ret->stamp, read) &&
+	       (!cache.kept || cache.dir >= 0) &&
+	       (geteuid() != 0 || file_symbols_believed_on(fd, nosuid));
+}
+
+/* Writes W, or has it wait for the directory. */
+static void keep_waiting(struct waiting_table w)
+{
 	if (cache.kept) {
 		write_table(w.name, &w.bytes);
 	} else if (cache.n_waiting_bytes + w.bytes.n <= MOST_WAITING_BYTES) {
@@ -245,6 +267,30 @@ void table_cache_save(int fd, const struct file_stamp *read, bool nosuid, const 
 		return;
 	}
 	wr_release(&w.bytes);
+}
+
+void table_cache_save(int fd, const struct file_stamp *read, bool nosuid, const uint8_t *answer,
+		      size_t n)
+{
+	struct waiting_table w = {0};
+	struct table_file_of of;
+
+	if (!may_keep(fd, read, nosuid, "", &of, w.name))
+		return;
+	table_file_put(&of, answer, n, &w.bytes);
+	keep_waiting(w);
+}
+
+void table_cache_save_note(int fd, const struct file_stamp *read, bool nosuid,
+			   const struct file_note *note)
+{
+	struct waiting_table w = {0};
+	struct table_file_of of;
+
+	if (!may_keep(fd, read, nosuid, NOTE_SUFFIX, &of, w.name))
+		return;
+	table_file_put_note(&of, note, &w.bytes);
+	keep_waiting(w);
 }
 
 uint64_t table_cache_hits(void)

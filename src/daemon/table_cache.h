@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Unwind tables kept beside a database, in its directory `tables`: a file that a recorder met
- * before costs one mapping instead of a child that reads it.
+/* Unwind tables kept beside a database, in its directory `tables`, and notes about files (struct
+ * file_note): a file that a recorder met before costs one mapping instead of a child that reads it.
  *
  * The directory is the recorder's user's alone, mode 0700; one that belongs to somebody else, or
  * that others may enter, is not used.  Root keeps tables of files only that nobody else may write
@@ -14,6 +14,7 @@
 #define DAEMON_TABLE_CACHE_H
 
 #include "base/file_stamp.h"
+#include "resolve/table_file.h"
 #include "unwind/build.h"
 
 #define TABLE_CACHE_BYTES ((uint64_t)64 << 20)
@@ -37,6 +38,13 @@ int table_cache_load(int fd, struct unwind_table *ret);
  * changed since is not kept. */
 void table_cache_save(int fd, const struct file_stamp *read, bool nosuid, const uint8_t *answer,
 		      size_t n);
+
+/* The note about the file at FD; false: there is none. */
+bool table_cache_load_note(int fd, struct file_note *ret);
+
+/* Keeps NOTE, as table_cache_save keeps tables. */
+void table_cache_save_note(int fd, const struct file_stamp *read, bool nosuid,
+			   const struct file_note *note);
 
 /* Removes all kept tables when RC says that a disk is full; true when there is more room now. */
 bool table_cache_give_way(int rc);

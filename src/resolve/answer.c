@@ -178,11 +178,20 @@ static bool get_blocks(struct rd *r, struct unwind_table *t)
 	       t->rows[0].start == (uint16_t)t->first_off;
 }
 
-int answer_get_table(const uint8_t *bytes, size_t n, struct unwind_table *ret, struct err *err)
+void answer_table_key(const uint8_t *bytes, size_t n, uint8_t ret[UNWIND_KEY_BYTES])
+{
+	struct sha256 h;
+
+	sha256_begin(&h);
+	sha256_add(&h, bytes, n);
+	sha256_end(&h, ret, UNWIND_KEY_BYTES);
+}
+
+int answer_get_table(const uint8_t *bytes, size_t n, const uint8_t *key, struct unwind_table *ret,
+		     struct err *err)
 {
 	struct rd r = rd_init(bytes, n);
 	struct unwind_table t = {0};
-	struct sha256 h;
 
 	t.interpreter.number = (uint32_t)rd_uleb(&r);
 	t.interpreter.version = (uint32_t)rd_uleb(&r);
@@ -199,9 +208,10 @@ int answer_get_table(const uint8_t *bytes, size_t n, struct unwind_table *ret, s
 		unwind_table_release(&t);
 		return err_set(err, -EBADMSG, "the answer about an unwind table is damaged");
 	}
-	sha256_begin(&h);
-	sha256_add(&h, bytes, n);
-	sha256_end(&h, t.key, UNWIND_KEY_BYTES);
+	if (key)
+		memcpy(t.key, key, UNWIND_KEY_BYTES);
+	else
+		answer_table_key(bytes, n, t.key);
 	*ret = t;
 	return 0;
 }

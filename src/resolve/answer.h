@@ -23,7 +23,10 @@ void answer_put_table(const struct unwind_table *t, struct wr *ret);
 
 /* Reads all N bytes as an unwind table: blocks ascend and end with the number of rows, rows name
  * rules there are, rules say what a walker knows.  The key is the hash of these bytes, not what the
- * child says: no file can pass for another.  Release RET with unwind_table_release; -EBADMSG. */
-int answer_get_table(const uint8_t *bytes, size_t n, struct unwind_table *ret, struct err *err);
+ * child says: no file can pass for another.  KEY is that hash where it is known (answer_table_key),
+ * else NULL.  Release RET with unwind_table_release; -EBADMSG. */
+int answer_get_table(const uint8_t *bytes, size_t n, const uint8_t *key, struct unwind_table *ret,
+		     struct err *err);
+void answer_table_key(const uint8_t *bytes, size_t n, uint8_t ret[UNWIND_KEY_BYTES]);
 
 #endif

@@ -58,8 +58,9 @@ static void read_loads(const struct elf_file *f, struct image_layout *l)
 	l->text_bytes = end - l->text_start;
 }
 
-/* RC says whether F could be opened; when not, only its size and bytes are used. */
-static int probe(struct elf_file *f, int rc, struct image_layout *ret)
+/* RC says whether F could be opened; when not, only its size and bytes are used.  DIGEST is F's, or
+ * NULL where it is not known. */
+static int probe(struct elf_file *f, int rc, const uint8_t *digest, struct image_layout *ret)
 {
 	uint8_t id[BUILD_ID_MAX] = {0};
 	int n;
@@ -75,7 +76,10 @@ static int probe(struct elf_file *f, int rc, struct image_layout *ret)
 	}
 	if (rc >= 0) {
 		ret->machine = f->machine;
-		elf_digest(f, ret->digest);
+		if (digest)
+			memcpy(ret->digest, digest, IMAGE_DIGEST_BYTES);
+		else
+			elf_digest(f, ret->digest);
 		read_loads(f, ret);
 	}
 	return rc;
@@ -93,7 +97,20 @@ int elf_probe(int fd, struct image_layout *ret, struct err *err)
 		f = (struct elf_file){.fd = fd,
 				      .size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0};
 	}
-	rc = probe(&f, rc, ret);
+	rc = probe(&f, rc, NULL, ret);
+	elf_file_close(&f);
+	return rc;
+}
+
+int elf_probe_known(int fd, const uint8_t digest[IMAGE_DIGEST_BYTES], struct image_layout *ret,
+		    struct err *err)
+{
+	struct elf_file f;
+	int rc = elf_file_open(&f, fd, err);
+
+	if (rc < 0)
+		return rc;
+	rc = probe(&f, rc, digest, ret);
 	elf_file_close(&f);
 	return rc;
 }
@@ -135,7 +152,7 @@ int elf_probe_bytes(const uint8_t *bytes, size_t n, struct image_layout *ret, st
 
 	if (rc < 0)
 		f = (struct elf_file){.fd = -1, .bytes = bytes, .size = n};
-	rc = probe(&f, rc, ret);
+	rc = probe(&f, rc, NULL, ret);
 	elf_file_close(&f);
 	return rc;
 }

@@ -22,6 +22,11 @@ int elf_probe(int fd, struct image_layout *ret, struct err *err);
 int elf_probe_as(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], struct image_layout *ret,
 		 struct err *err);
 
+/* Reads the layout of the file at FD, whose DIGEST the caller knows: all of the file's that has to
+ * be read is a page or two. */
+int elf_probe_known(int fd, const uint8_t digest[IMAGE_DIGEST_BYTES], struct image_layout *ret,
+		    struct err *err);
+
 /* Whether the file at FD, whose layout L elf_probe read, has the digest WANTED: with its code or
  * without.  A digest that is not known fits every file. */
 bool elf_probe_is(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], const struct image_layout *l);

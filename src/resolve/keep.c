@@ -86,7 +86,7 @@ int keep_now(const char *dir, const struct image *im, int fd, const kept_ranges 
 		file.is_believed &= file_symbols_believed(alt);
 		file.is_hidden |= keep_is_hidden(alt);
 	}
-	rc = kept_code_read((struct kept_files){fd, debug < 0 ? -1 : debug, alt}, im->digest,
+	rc = kept_code_read((struct kept_files){fd, debug < 0 ? -1 : debug, alt}, im->digest, NULL,
 			    ranges->v, ranges->n, true, &k, err);
 	if (rc < 0)
 		return rc;
@@ -95,16 +95,21 @@ int keep_now(const char *dir, const struct image *im, int fd, const kept_ranges 
 	return rc;
 }
 
-size_t keep_question(const struct image *im, const kept_ranges *ranges, bool lines, size_t most,
-		     struct wr *ret)
+/* Bits of a question. */
+enum { KEEP_LINES = 1, KEEP_CONTENT = 2 };
+
+size_t keep_question(const struct image *im, const uint8_t *content, const kept_ranges *ranges,
+		     bool lines, size_t most, struct wr *ret)
 {
 	uint64_t end = 0;
 	size_t n = 0;
 
 	wr_bytes(ret, im->digest, sizeof(im->digest));
-	wr_u8(ret, lines);
+	wr_u8(ret, (lines ? KEEP_LINES : 0) | (content ? KEEP_CONTENT : 0));
 	wr_u8(ret, im->build_id.n_bytes);
 	wr_bytes(ret, im->build_id.bytes, im->build_id.n_bytes);
+	if (content)
+		wr_bytes(ret, content, KEPT_CONTENT_BYTES);
 	vec_each (r, ranges) {
 		if (ret->n + 20 > most)
 			break;
@@ -116,18 +121,24 @@ size_t keep_question(const struct image *im, const kept_ranges *ranges, bool lin
 	return n;
 }
 
-/* The image that a question is about; RET_LINES: whether lines are wanted. */
-static struct image get_image(struct rd *r, bool *ret_lines)
+/* The image that a question is about; RET_LINES: whether lines are wanted; RET_CONTENT: the file's
+ * content, NULL where it is not known. */
+static struct image get_image(struct rd *r, bool *ret_lines, const uint8_t **ret_content)
 {
 	const uint8_t *digest = rd_bytes(r, IMAGE_DIGEST_BYTES);
 	struct image im = {.kind = IMAGE_FILE};
 	const uint8_t *id;
+	uint8_t bits;
 
-	*ret_lines = rd_u8(r);
+	bits = rd_u8(r);
+	*ret_lines = bits & KEEP_LINES;
+	*ret_content = NULL;
 	im.build_id.n_bytes = rd_u8(r);
 	if (im.build_id.n_bytes > BUILD_ID_MAX)
 		r->bad = true;
 	id = r->bad ? NULL : rd_bytes(r, im.build_id.n_bytes);
+	if (bits & KEEP_CONTENT)
+		*ret_content = rd_bytes(r, KEPT_CONTENT_BYTES);
 	if (r->bad)
 		return (struct image){0};
 	memcpy(im.digest, digest, sizeof(im.digest));
@@ -144,8 +155,9 @@ static bool is_installed(int fd)
 void keep_open_debug(const uint8_t *question, size_t n, struct kept_files *ret)
 {
 	struct rd r = rd_init(question, n);
+	const uint8_t *content;
 	bool lines;
-	const struct image im = get_image(&r, &lines);
+	const struct image im = get_image(&r, &lines, &content);
 	_mem_ char *name = lines ? debug_file_name(&im, false, ".debug") : NULL;
 	_mem_ char *path = name ? xasprintf("%s/%s", SYMBOLS_DEBUG_ROOT, name) : NULL;
 	_fd_ int fd = path ? plain_file_open(path, 0) : -1, alt = -1;
@@ -162,8 +174,9 @@ int keep_answer(struct kept_files files, const uint8_t *question, size_t n, stru
 		struct err *err)
 {
 	struct rd r = rd_init(question, n);
+	const uint8_t *content;
 	bool lines;
-	const struct image im = get_image(&r, &lines);
+	const struct image im = get_image(&r, &lines, &content);
 	kept_ranges ranges = {0};
 	struct kept_code k;
 	uint64_t end = 0;
@@ -178,7 +191,8 @@ int keep_answer(struct kept_files files, const uint8_t *question, size_t n, stru
 		range.end = end = range.start + (n_bytes >> 1);
 		vec_push(&ranges, range);
 	}
-	rc = r.bad ? -EINVAL : kept_code_read(files, im.digest, ranges.v, ranges.n, lines, &k, err);
+	rc = r.bad ? -EINVAL
+		   : kept_code_read(files, im.digest, content, ranges.v, ranges.n, lines, &k, err);
 	if (rc >= 0) {
 		kept_code_format(&k, ret);
 		kept_code_release(&k);
@@ -188,13 +202,15 @@ int keep_answer(struct kept_files files, const uint8_t *question, size_t n, stru
 }
 
 int keep_bytes(const char *dir, const struct image *im, struct keep_file file, const uint8_t *bytes,
-	       size_t n, struct err *err)
+	       size_t n, uint8_t *ret_content, struct err *err)
 {
 	struct kept_code k;
 	int rc = kept_code_parse(&k, bytes, n, err);
 
 	if (rc < 0)
 		return rc;
+	if (ret_content)
+		memcpy(ret_content, k.info.content, KEPT_CONTENT_BYTES);
 	rc = save_kept(dir, im, file, &k, err);
 	kept_code_release(&k);
 	return rc;

@@ -32,14 +32,14 @@ int keep_now(const char *dir, const struct image *im, int fd, const kept_ranges 
 void keep_open_debug(const uint8_t *question, size_t n, struct kept_files *ret);
 
 /* Keeps code in two parts: a child makes bytes of the file's RANGES, as a question has them, and
- * whoever asked keeps them.  LINES: as kept_code_read.  keep_question stops at MOST bytes and
- * returns how many ranges it has. */
-size_t keep_question(const struct image *im, const kept_ranges *ranges, bool lines, size_t most,
-		     struct wr *ret);
+ * whoever asked keeps them.  LINES and CONTENT: as kept_code_read.  keep_question stops at MOST
+ * bytes and returns how many ranges it has.  RET_CONTENT is the file's content; it may be NULL. */
+size_t keep_question(const struct image *im, const uint8_t *content, const kept_ranges *ranges,
+		     bool lines, size_t most, struct wr *ret);
 int keep_answer(struct kept_files files, const uint8_t *question, size_t n, struct wr *ret,
 		struct err *err);
 int keep_bytes(const char *dir, const struct image *im, struct keep_file file, const uint8_t *bytes,
-	       size_t n, struct err *err);
+	       size_t n, uint8_t *ret_content, struct err *err);
 
 /* Tells whether the file at FD may be read by everybody: it, and each directory that leads to it.
  * No file system is asked; what is not known is hidden. */

@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/lower_bound.h"
 #include "base/rd.h"
 #include "base/sha256.h"
 #include "base/str.h"
 
 #define MAGIC	     "dwellcod"
-#define MAJOR	     1
+#define MAJOR	     2 /* 1: the sum is a SHA-256 */
 #define MINOR	     0
 #define SUM_BYTES    16
 #define HEADER_BYTES (8 + 2 + 2 + 4 + SUM_BYTES)
@@ -262,16 +263,35 @@ static void put_proc(struct wr *w, const struct kept_proc *p, uint64_t last_end)
 	}
 }
 
+/* The sum of a file of N bytes, were its major version VERSION. */
+static void sum_of(uint16_t version, const uint8_t *bytes, size_t n, uint8_t ret[SUM_BYTES])
+{
+	const uint8_t *body = bytes + HEADER_BYTES;
+	const size_t n_body = n - HEADER_BYTES;
+	uint8_t head[HEADER_BYTES - SUM_BYTES];
+	struct sha256 hash;
+	uint64_t sum;
+
+	memcpy(head, bytes, sizeof(head));
+	head[8] = version & 255;
+	head[9] = (uint8_t)(version >> 8);
+	if (version == 1) {
+		sha256_begin(&hash);
+		sha256_add(&hash, head, sizeof(head));
+		sha256_add(&hash, body, n_body);
+		sha256_end(&hash, ret, SUM_BYTES);
+		return;
+	}
+	sum = hash_pair(hash_bytes(head, sizeof(head)), hash_bytes(body, n_body));
+	memset(ret, 0, SUM_BYTES);
+	for (unsigned i = 0; i < 8; i++)
+		ret[i] = (uint8_t)(sum >> 8 * i);
+}
+
 void kept_code_seal(uint8_t *bytes, size_t n)
 {
-	struct sha256 hash;
-
-	if (n < HEADER_BYTES)
-		return;
-	sha256_begin(&hash);
-	sha256_add(&hash, bytes, HEADER_BYTES - SUM_BYTES);
-	sha256_add(&hash, bytes + HEADER_BYTES, n - HEADER_BYTES);
-	sha256_end(&hash, bytes + HEADER_BYTES - SUM_BYTES, SUM_BYTES);
+	if (n >= HEADER_BYTES)
+		sum_of(MAJOR, bytes, n, bytes + HEADER_BYTES - SUM_BYTES);
 }
 
 void kept_code_format(const struct kept_code *k, struct wr *ret)
@@ -465,19 +485,12 @@ static void get_proc(struct kept_code *k, struct rd *r, uint64_t last_end)
 	get_consts(k, r, p);
 }
 
-/* Whether the file's sum is that of its bytes, were it of this version. */
-static bool sum_is_right(const uint8_t *bytes, size_t n)
+/* Whether the file's sum is that of its bytes, were its major version VERSION. */
+static bool sum_is_right(uint16_t version, const uint8_t *bytes, size_t n)
 {
-	const uint8_t version[] = {MAJOR & 255, MAJOR >> 8};
 	uint8_t sum[SUM_BYTES];
-	struct sha256 hash;
 
-	sha256_begin(&hash);
-	sha256_add(&hash, bytes, 8); /* the magic */
-	sha256_add(&hash, version, sizeof(version));
-	sha256_add(&hash, bytes + 10, HEADER_BYTES - SUM_BYTES - 10);
-	sha256_add(&hash, bytes + HEADER_BYTES, n - HEADER_BYTES);
-	sha256_end(&hash, sum, sizeof(sum));
+	sum_of(version, bytes, n, sum);
 	return memcmp(sum, bytes + HEADER_BYTES - SUM_BYTES, sizeof(sum)) == 0;
 }
 
@@ -486,15 +499,17 @@ int kept_code_parse(struct kept_code *k, const uint8_t *bytes, size_t n, struct 
 	struct rd r = rd_init(bytes, n);
 	const uint8_t *magic = rd_bytes(&r, 8);
 	uint16_t major = rd_le16(&r);
+	bool known;
 
 	*k = (struct kept_code){0};
 	if (magic && memcmp(magic, MAGIC, 8) != 0)
 		return err_set(err, -EBADMSG, "not a file of kept code");
 	if (n < HEADER_BYTES)
 		return err_set(err, -ENODATA, "kept code: truncated");
-	if (major != MAJOR && !sum_is_right(bytes, n))
+	known = major >= 1 && major <= MAJOR;
+	if (!known && !sum_is_right(1, bytes, n) && !sum_is_right(MAJOR, bytes, n))
 		return err_set(err, -EPROTONOSUPPORT, "kept code: version %u", major);
-	if (major != MAJOR || !sum_is_right(bytes, n))
+	if (!known || !sum_is_right(major, bytes, n))
 		return err_set(err, -EBADMSG, "kept code: damaged");
 	rd_bytes(&r, HEADER_BYTES - 10);
 	get_info(k, &r);

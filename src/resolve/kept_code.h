@@ -129,11 +129,12 @@ struct kept_files {
 };
 
 /* Reads RANGES, which ascend, of the ELF file FILES.code, which may be the image of digest WANTED
- * (elf_probe_as); without lines unless LINES.  Opens nothing.  RET has no path and is not claimed.
- * 0, or the errors of elf_probe. */
+ * (elf_probe_as); without lines unless LINES.  CONTENT is the file's where the caller knows it and
+ * that WANTED is its digest, else NULL.  Opens nothing.  RET has no path and is not claimed.  0, or
+ * the errors of elf_probe. */
 int kept_code_read(struct kept_files files, const uint8_t wanted[IMAGE_DIGEST_BYTES],
-		   const struct kept_range *ranges, size_t n, bool lines, struct kept_code *ret,
-		   struct err *err);
+		   const uint8_t *content, const struct kept_range *ranges, size_t n, bool lines,
+		   struct kept_code *ret, struct err *err);
 
 /* The lines of K, which must outlive them; lines_close them.  NULL when K has none. */
 struct lines *kept_lines(const struct kept_code *k);

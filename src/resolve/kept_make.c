@@ -304,15 +304,16 @@ static struct lines *open_lines(struct kept_files files, const struct image_layo
 }
 
 int kept_code_read(struct kept_files files, const uint8_t wanted[IMAGE_DIGEST_BYTES],
-		   const struct kept_range *ranges, size_t n, bool lines, struct kept_code *ret,
-		   struct err *err)
+		   const uint8_t *content, const struct kept_range *ranges, size_t n, bool lines,
+		   struct kept_code *ret, struct err *err)
 {
 	struct code_file *code = xmalloc(sizeof(*code));
 	struct image_layout layout;
 	struct lines *l = NULL;
 	uint64_t end = 0;
 	struct stat st;
-	int rc = elf_probe_as(files.code, wanted, &layout, err);
+	int rc = content ? elf_probe_known(files.code, wanted, &layout, err)
+			 : elf_probe_as(files.code, wanted, &layout, err);
 
 	*ret = (struct kept_code){0};
 	if (rc >= 0)
@@ -328,7 +329,10 @@ int kept_code_read(struct kept_files files, const uint8_t wanted[IMAGE_DIGEST_BY
 	memcpy(ret->info.digest, layout.digest, sizeof(layout.digest));
 	if (fstat(files.code, &st) >= 0 && st.st_mtim.tv_sec > 0)
 		ret->info.made_s = (uint64_t)st.st_mtim.tv_sec;
-	hash_code(&code->elf, ret->info.content);
+	if (content)
+		memcpy(ret->info.content, content, KEPT_CONTENT_BYTES);
+	else
+		hash_code(&code->elf, ret->info.content);
 	if (lines)
 		l = open_lines(files, &layout);
 	for (size_t i = 0; i < n; i++) {

@@ -7,14 +7,17 @@
 
 #include "base/hash.h"
 
-static const uint8_t magic[8] = {'d', 'w', 'e', 'l', 'l', 't', 'b', TABLE_FILE_VERSION};
+#define MAGIC_BYTES 8
+#define VERSION_AT  (MAGIC_BYTES - 1)
 
-#define VERSION_AT (sizeof(magic) - 1)
+static const uint8_t magic[MAGIC_BYTES] = {'d', 'w', 'e', 'l', 'l', 't', 'b', TABLE_FILE_VERSION};
+static const uint8_t note_magic[MAGIC_BYTES] = {'d', 'w', 'e', 'l',
+						'l', 'n', 't', TABLE_FILE_VERSION};
 
 /* The checksum of a file that begins with the eight bytes of M. */
 static uint64_t sum_of(const uint8_t *m, const uint8_t *body, size_t n)
 {
-	return hash_pair(hash_bytes(m, sizeof(magic)), hash_bytes(body, n));
+	return hash_pair(hash_bytes(m, MAGIC_BYTES), hash_bytes(body, n));
 }
 
 static void put_of(struct wr *w, const struct table_file_of *of)
@@ -40,26 +43,47 @@ static struct table_file_of get_of(struct rd *r)
 	return of;
 }
 
+static void put_file(struct wr *ret, const uint8_t *m, const struct wr *body)
+{
+	wr_bytes(ret, m, MAGIC_BYTES);
+	wr_le64(ret, sum_of(m, body->v, body->n));
+	wr_bytes(ret, body->v, body->n);
+}
+
 void table_file_put(const struct table_file_of *of, const uint8_t *answer, size_t n, struct wr *ret)
+{
+	struct wr body = {0};
+	uint8_t key[UNWIND_KEY_BYTES];
+
+	answer_table_key(answer, n, key);
+	put_of(&body, of);
+	wr_bytes(&body, key, sizeof(key));
+	wr_bytes(&body, answer, n);
+	put_file(ret, magic, &body);
+	wr_release(&body);
+}
+
+void table_file_put_note(const struct table_file_of *of, const struct file_note *note,
+			 struct wr *ret)
 {
 	struct wr body = {0};
 
 	put_of(&body, of);
-	wr_bytes(&body, answer, n);
-	wr_bytes(ret, magic, sizeof(magic));
-	wr_le64(ret, sum_of(magic, body.v, body.n));
-	wr_bytes(ret, body.v, body.n);
+	wr_u8(&body, note->has_content);
+	wr_bytes(&body, note->content, sizeof(note->content));
+	answer_put_layout(&note->layout, &body);
+	put_file(ret, note_magic, &body);
 	wr_release(&body);
 }
 
-/* Reads the head, *RET_OF among it, and leaves R at the answer. */
-static int begin(struct rd *r, struct table_file_of *ret_of, struct err *err)
+/* Reads the head of a file that begins with WANTED, *RET_OF among it, and leaves R behind it. */
+static int begin(struct rd *r, const uint8_t *wanted, struct table_file_of *ret_of, struct err *err)
 {
-	const uint8_t *m = rd_bytes(r, sizeof(magic));
+	const uint8_t *m = rd_bytes(r, MAGIC_BYTES);
 	const uint64_t sum = rd_le64(r);
 	const bool whole = !r->bad && sum == sum_of(m, r->p, rd_left(r));
 
-	if (!m || memcmp(m, magic, sizeof(magic) - 1) != 0 || r->bad)
+	if (!m || memcmp(m, wanted, VERSION_AT) != 0 || r->bad)
 		return err_set(err, -EBADMSG, "not a kept unwind table");
 	/* Up to version 2 the sum was of the body alone. */
 	if (m[VERSION_AT] != TABLE_FILE_VERSION &&
@@ -73,18 +97,55 @@ static int begin(struct rd *r, struct table_file_of *ret_of, struct err *err)
 	return 0;
 }
 
+static int get_table(struct rd *r, struct unwind_table *ret, struct err *err)
+{
+	const uint8_t *key = rd_bytes(r, UNWIND_KEY_BYTES);
+
+	return key ? answer_get_table(r->p, rd_left(r), key, ret, err)
+		   : err_set(err, -EBADMSG, "a kept unwind table is too short");
+}
+
+static int get_note(struct rd *r, struct file_note *ret, struct err *err)
+{
+	const uint8_t has_content = rd_u8(r), *content = rd_bytes(r, sizeof(ret->content));
+	struct file_note note = {.has_content = has_content};
+
+	if (!content || has_content > 1 || !answer_get_layout(r, &note.layout) || rd_left(r))
+		return err_set(err, -EBADMSG, "a kept note about a file is damaged");
+	memcpy(note.content, content, sizeof(note.content));
+	*ret = note;
+	return 0;
+}
+
+static int check_of(const struct table_file_of *is, const struct table_file_of *of, struct err *err)
+{
+	return file_stamp_same(&is->stamp, &of->stamp) && is->uid == of->uid
+		       ? 0
+		       : err_set(err, -ESTALE, "a kept unwind table is of another file");
+}
+
 int table_file_get(const uint8_t *bytes, size_t n, const struct table_file_of *of,
 		   struct unwind_table *ret, struct err *err)
 {
 	struct rd r = rd_init(bytes, n);
 	struct table_file_of is;
-	int rc = begin(&r, &is, err);
+	int rc = begin(&r, magic, &is, err);
 
-	if (rc < 0)
-		return rc;
-	if (!file_stamp_same(&is.stamp, &of->stamp) || is.uid != of->uid)
-		return err_set(err, -ESTALE, "a kept unwind table is of another file");
-	return answer_get_table(r.p, rd_left(&r), ret, err);
+	if (rc >= 0)
+		rc = check_of(&is, of, err);
+	return rc < 0 ? rc : get_table(&r, ret, err);
+}
+
+int table_file_get_note(const uint8_t *bytes, size_t n, const struct table_file_of *of,
+			struct file_note *ret, struct err *err)
+{
+	struct rd r = rd_init(bytes, n);
+	struct table_file_of is;
+	int rc = begin(&r, note_magic, &is, err);
+
+	if (rc >= 0)
+		rc = check_of(&is, of, err);
+	return rc < 0 ? rc : get_note(&r, ret, err);
 }
 
 int table_file_check(const uint8_t *bytes, size_t n, struct err *err)
@@ -92,10 +153,16 @@ int table_file_check(const uint8_t *bytes, size_t n, struct err *err)
 	struct rd r = rd_init(bytes, n);
 	struct table_file_of of;
 	struct unwind_table t;
-	int rc = begin(&r, &of, err);
+	struct file_note note;
+	int rc;
 
+	if (n >= MAGIC_BYTES && memcmp(bytes, note_magic, VERSION_AT) == 0) {
+		rc = begin(&r, note_magic, &of, err);
+		return rc < 0 ? rc : get_note(&r, &note, err);
+	}
+	rc = begin(&r, magic, &of, err);
 	if (rc >= 0)
-		rc = answer_get_table(r.p, rd_left(&r), &t, err);
+		rc = get_table(&r, &t, err);
 	if (rc >= 0)
 		unwind_table_release(&t);
 	return rc;

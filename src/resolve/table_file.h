@@ -2,19 +2,21 @@
 /* An unwind table as it is kept on disk, for the next recorder that meets the same file.
  *
  * The bytes are those of an answer (answer.h) behind a head: which file the table was made of, by
- * its stamp and owner, and a checksum of all.  Whoever reads them checks both and then
- * the table itself, like an answer, so that a damaged or forged file is refused.  Little-endian. */
+ * its stamp and owner, the key of the answer, and a checksum of all.  Whoever reads them checks
+ * both and then the table itself, like an answer, so that a damaged or forged file is refused.
+ * Little-endian. */
 #ifndef RESOLVE_TABLE_FILE_H
 #define RESOLVE_TABLE_FILE_H
 
 #include "base/file_stamp.h"
 #include "resolve/answer.h"
+#include "resolve/entry_name.h"
 
 /* The directory of a database where they are. */
 #define TABLE_CACHE_DIR "tables"
 
 /* To be raised whenever tables are built in another way: older ones are then made again. */
-#define TABLE_FILE_VERSION 9
+#define TABLE_FILE_VERSION 10
 
 /* The file that a table was made of. */
 struct table_file_of {
@@ -31,8 +33,21 @@ void table_file_put(const struct table_file_of *of, const uint8_t *answer, size_
 int table_file_get(const uint8_t *bytes, size_t n, const struct table_file_of *of,
 		   struct unwind_table *ret, struct err *err);
 
-/* Whether all N bytes are a whole table of some file.  -EPROTONOSUPPORT: of another version;
- * -EBADMSG: damaged. */
+/* What else is known of a file that it takes reading much of it to know. */
+struct file_note {
+	struct image_layout layout;
+	bool has_content; /* `content` is known, as in struct kept_info */
+	uint8_t content[ENTRY_CONTENT_BYTES];
+};
+
+/* Notes are kept as tables are. */
+void table_file_put_note(const struct table_file_of *of, const struct file_note *note,
+			 struct wr *ret);
+int table_file_get_note(const uint8_t *bytes, size_t n, const struct table_file_of *of,
+			struct file_note *ret, struct err *err);
+
+/* Whether all N bytes are a whole table of, or note about, some file.  -EPROTONOSUPPORT: of another
+ * version; -EBADMSG: damaged. */
 int table_file_check(const uint8_t *bytes, size_t n, struct err *err);
 
 #endif

@@ -51,11 +51,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
 	if (answer_get_layout(&r, &l))
 		FUZZ_REQUIRE(l.n_loads <= IMAGE_MAX_LOADS && l.build_id.n_bytes <= BUILD_ID_MAX);
-	if (answer_get_table(data, n, &t, NULL) < 0)
+	if (answer_get_table(data, n, NULL, &t, NULL) < 0)
 		return 0;
 	use_table(&t);
 	answer_put_table(&t, &w);
-	FUZZ_REQUIRE(answer_get_table(w.v, w.n, &again, NULL) == 0);
+	FUZZ_REQUIRE(answer_get_table(w.v, w.n, NULL, &again, NULL) == 0);
 	FUZZ_REQUIRE(again.n_rows == t.n_rows && again.n_blocks == t.n_blocks);
 	unwind_table_release(&again);
 	unwind_table_release(&t);

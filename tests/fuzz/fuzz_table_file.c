@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Unwind tables kept on disk: as they are, and with a checksum that is right again. */
+/* Unwind tables and notes kept on disk: as they are, and with a checksum that is right again. */
 #include "fuzz.h"
 #include "resolve/table_file.h"
 
 static const struct table_file_of of = {.stamp = {1, 2, 3, 4, 5}, .uid = 6};
 
-#define HEAD_BYTES (8 + 8 + 40)
+#define HEAD_BYTES (8 + 8 + 40 + UNWIND_KEY_BYTES)
 
 uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 {
@@ -27,8 +27,26 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 		table_file_put(&of, answer.v, answer.n, &w);
 		wr_release(&answer);
 	}
+	if (i == 1) {
+		struct file_note note = {.layout = {.build_id = {.n_bytes = 20}, .n_loads = 1}};
+
+		table_file_put_note(&of, &note, &w);
+	}
 	*ret_n = w.n;
 	return w.v;
+}
+
+static void use_note(const uint8_t *data, size_t n)
+{
+	struct file_note note, again;
+	struct wr w = {0};
+
+	if (table_file_get_note(data, n, &of, &note, NULL) < 0)
+		return;
+	FUZZ_REQUIRE(note.layout.build_id.n_bytes && note.layout.n_loads <= IMAGE_MAX_LOADS);
+	table_file_put_note(&of, &note, &w);
+	FUZZ_REQUIRE(table_file_get_note(w.v, w.n, &of, &again, NULL) >= 0);
+	wr_release(&w);
 }
 
 static void use(const uint8_t *data, size_t n)
@@ -48,6 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct wr w = {0};
 
 	use(data, n);
+	use_note(data, n);
 	if (n > HEAD_BYTES) {
 		table_file_put(&of, data + HEAD_BYTES, n - HEAD_BYTES, &w);
 		use(w.v, w.n);

@@ -132,6 +132,52 @@ TEST(a_full_disk_is_for_samples)
 	end();
 }
 
+TEST(a_note_is_found_again_until_its_file_changes)
+{
+	struct file_note note = {.has_content = true, .content = {7}}, found;
+
+	note.layout.build_id = (struct build_id){.n_bytes = 2, .bytes = {1, 2}};
+	note.layout.machine = 62;
+	begin();
+	table_cache_start(dir);
+	EXPECT(!table_cache_load_note(fd, &found));
+	table_cache_keep();
+	table_cache_save(fd, &stamp, false, answer.v, answer.n);
+	table_cache_save_note(fd, &stamp, false, &note);
+	table_cache_end();
+	EXPECT(is_kept()); /* the table is another file */
+	table_cache_start(dir);
+	REQUIRE(table_cache_load_note(fd, &found));
+	EXPECT(found.has_content && found.content[0] == 7 && found.layout.machine == 62);
+	EXPECT(build_id_same(&found.layout.build_id, &note.layout.build_id));
+	REQUIRE(file_write_all(fd, "more", 4) >= 0);
+	EXPECT(!table_cache_load_note(fd, &found));
+	end();
+}
+
+TEST(damaged_and_forged_notes_are_refused)
+{
+	const struct table_file_of of = {.stamp = {1, 2, 3, 4, 5}, .uid = 6};
+	struct table_file_of other = of;
+	struct file_note note = {.layout.build_id = {.n_bytes = 1}}, found;
+	struct wr w = {0};
+
+	table_file_put_note(&of, &note, &w);
+	EXPECT_EQ(table_file_check(w.v, w.n, NULL), 0);
+	REQUIRE(table_file_get_note(w.v, w.n, &of, &found, NULL) >= 0);
+	for (size_t i = 0; i < w.n; i++) {
+		w.v[i] ^= 4;
+		EXPECT(table_file_get_note(w.v, w.n, &of, &found, NULL) < 0);
+		EXPECT_EQ(table_file_check(w.v, w.n, NULL), -EBADMSG);
+		w.v[i] ^= 4;
+	}
+	for (size_t n = 0; n < w.n; n++)
+		EXPECT(table_file_get_note(w.v, n, &of, &found, NULL) < 0);
+	other.uid = 0;
+	EXPECT_EQ(table_file_get_note(w.v, w.n, &other, &found, NULL), -ESTALE);
+	wr_release(&w);
+}
+
 TEST(a_directory_that_others_may_enter_is_not_used)
 {
 	begin();

@@ -102,7 +102,7 @@ static void expect_kept(int fd, struct kept_files files)
 
 	some_ranges(fd, &ranges);
 	REQUIRE(ranges.n >= MOST_PROCS / 2);
-	REQUIRE(kept_code_read(files, none, ranges.v, ranges.n, true, &made, NULL) >= 0);
+	REQUIRE(kept_code_read(files, none, NULL, ranges.v, ranges.n, true, &made, NULL) >= 0);
 	kept_code_format(&made, &w);
 	REQUIRE(kept_code_parse(&k, w.v, w.n, NULL) >= 0);
 	EXPECT_EQ(k.procs.n, ranges.n);
@@ -199,8 +199,8 @@ TEST(lines_of_a_separate_debug_file_are_kept)
 	/* Another program's are not: here one without a build-id. */
 	REQUIRE(other >= 0);
 	some_ranges(fd, &ranges);
-	REQUIRE(kept_code_read((struct kept_files){code, other, -1}, none, ranges.v, ranges.n, true,
-			       &k, NULL) >= 0);
+	REQUIRE(kept_code_read((struct kept_files){code, other, -1}, none, NULL, ranges.v, ranges.n,
+			       true, &k, NULL) >= 0);
 	EXPECT_EQ(k.procs.n, ranges.n);
 	EXPECT(kept_lines(&k) == NULL);
 	vec_release(&ranges);
@@ -233,7 +233,7 @@ TEST(lines_of_a_debug_file_that_dwz_split_are_kept)
 	expect_kept(fd, (struct kept_files){code, debug, alt});
 	some_ranges(fd, &ranges);
 	for (unsigned i = 0; i < 2; i++) { /* none, and another than the one that is named */
-		REQUIRE(kept_code_read((struct kept_files){code, debug, i ? wrong : -1}, none,
+		REQUIRE(kept_code_read((struct kept_files){code, debug, i ? wrong : -1}, none, NULL,
 				       ranges.v, ranges.n, true, &k, NULL) >= 0);
 		EXPECT_EQ(k.procs.n, ranges.n);
 		EXPECT(kept_lines(&k) == NULL);
@@ -374,8 +374,8 @@ TEST(inlined_names_of_kept_code_need_no_dwarf)
 		size_t n = 0;
 
 		scratch_make(&s);
-		REQUIRE(kept_code_read((struct kept_files){fd, -1, -1}, none, ranges.v, ranges.n,
-				       true, &made, NULL) >= 0);
+		REQUIRE(kept_code_read((struct kept_files){fd, -1, -1}, none, NULL, ranges.v,
+				       ranges.n, true, &made, NULL) >= 0);
 		/* Where no lines are kept, DWARF is asked. */
 		vec_each (r, &ranges)
 			if (kept_code_find(&made, r->start)->rows.n)
@@ -554,4 +554,30 @@ TEST(golden)
 	free(want);
 	wr_release(&w);
 	kept_code_release(&k);
+}
+
+/* A file of version 1, of the same code. */
+TEST(older_files_are_read)
+{
+	struct kept_code k;
+	struct wr w = {0};
+	size_t n_old, n;
+	char *old, *want;
+
+	REQUIRE(file_load(T_GOLDEN "/code/small.1.code", 4096, &old, &n_old, NULL) >= 0);
+	REQUIRE(file_load(T_GOLDEN "/code/small.code", 4096, &want, &n, NULL) >= 0);
+	REQUIRE(kept_code_parse(&k, (uint8_t *)old, n_old, NULL) >= 0);
+	kept_code_format(&k, &w);
+	EXPECT(n == w.n && memcmp(want, w.v, n) == 0);
+	wr_release(&w);
+	kept_code_release(&k);
+	for (size_t i = 0; i < n_old; i++) {
+		old[i] ^= 0x10;
+		EXPECT_EQ(kept_code_parse(&k, (uint8_t *)old, n_old, NULL), -EBADMSG);
+		old[i] ^= 0x10;
+	}
+	old[8] = 2; /* not the other version's sum */
+	EXPECT_EQ(kept_code_parse(&k, (uint8_t *)old, n_old, NULL), -EBADMSG);
+	free(old);
+	free(want);
 }
