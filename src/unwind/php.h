@@ -38,7 +38,7 @@ SCRIPT_STEP void php_begin(SCRIPT_ENV *env, struct python_walk *p, const struct 
 {
 	p->anchor = globals;
 	p->is_rest = 0;
-	p->file = p->code = 0;
+	p->file = p->code = p->at = 0;
 	p->frame = 0;
 	p->failed = 0;
 	if (!script_read(env, globals + l->current, &p->frame, 8, 8))
@@ -113,7 +113,8 @@ SCRIPT_STEP bool php_step(SCRIPT_ENV *env, struct python_walk *p)
 	if (!frame || !script_may_step(p))
 		return false;
 	p->frame = 0;
-	if (!script_read(env, frame, p->words, PHP_FRAME_WORDS * 8, PYTHON_STATE_WORDS * 8)) {
+	if (!script_read_near(env, 0, frame, p->words, PHP_FRAME_WORDS, PHP_FRAME_WORDS,
+			      NEAR_BYTES - PHP_FRAME_WORDS * 8)) {
 		p->failed = SCRIPT_UNREADABLE;
 		return false;
 	}
@@ -144,9 +145,16 @@ SCRIPT_STEP bool php_step(SCRIPT_ENV *env, struct python_walk *p)
 	 * it was stands before that (zend_globals.h: opline_before_exception, exception_op). */
 	if (opline - p->anchor < l->globals_bytes)
 		opline = python_word(env, opline - 8);
-	if (!p->is_internal && number >= SCRIPT_N_MARKS &&
-	    script_read(env, opline + PHP_OPLINE_LINE, &line, 4, 4) && line < SCRIPT_NO_OFF)
-		off = line;
+	if (!p->is_internal && number >= SCRIPT_N_MARKS) {
+		if (!p->at || opline != p->at) {
+			p->at = opline;
+			p->line = SCRIPT_NO_OFF;
+			if (script_read(env, opline + PHP_OPLINE_LINE, &line, 4, 4) &&
+			    line < SCRIPT_NO_OFF)
+				p->line = line;
+		}
+		off = p->line;
+	}
 	script_put(env, FRAME_SCRIPT(number, off));
 	return p->is_internal || !(info & PHP_CALL_TOP);
 }

@@ -48,6 +48,11 @@ static struct python_walk *script_walk(SCRIPT_ENV *env);
 
 /* Reads N bytes, at most MOST, of the process at AVMA. */
 static bool script_read(SCRIPT_ENV *env, __u64 avma, void *ret, __u32 n, const __u32 most);
+
+/* Reads N_WORDS words at AVMA, at most MOST.  Those of list WHICH, 0 or 1, lie near to each other:
+ * NEAR_BYTES are read at once, of which BEFORE bytes lie before AVMA. */
+static bool script_read_near(SCRIPT_ENV *env, const __u32 which, __u64 avma, __u64 *ret,
+			     __u32 n_words, const __u32 most, const __u32 before);
 static __u64 script_thread(SCRIPT_ENV *env); /* the thread pointer */
 static __u64 script_mix(__u64 h, __u64 v);
 static void script_put(SCRIPT_ENV *env, __u64 frame);
@@ -267,7 +272,11 @@ SCRIPT_STEP bool python_step(SCRIPT_ENV *env, struct python_walk *p)
 
 	if (!frame)
 		return false;
-	if (!script_read(env, frame, p->words, l->frame_words * 8, PYTHON_FRAME_WORDS * 8)) {
+	if (l->marks == PYTHON_ENTRY || l->marks == PYTHON_SHIM
+		    ? !script_read_near(env, 0, frame, p->words, l->frame_words, PYTHON_NEAR_WORDS,
+					NEAR_BYTES - PYTHON_NEAR_WORDS * 8)
+		    : !script_read(env, frame, p->words, l->frame_words * 8,
+				   PYTHON_FRAME_WORDS * 8)) {
 		p->frame = 0;
 		p->failed = SCRIPT_UNREADABLE;
 		return false;

@@ -44,6 +44,13 @@ static bool script_read(struct python_env *env, __u64 avma, void *ret, __u32 n, 
 	return n <= most && env->in->read(env->in->ctx, avma, ret, n);
 }
 
+static bool script_read_near(struct python_env *env, const __u32 which, __u64 avma, __u64 *ret,
+			     __u32 n_words, const __u32 most, const __u32 before)
+{
+	(void)which, (void)before;
+	return script_read(env, avma, ret, n_words * 8, most * 8);
+}
+
 static struct python_walk *script_walk(struct python_env *env)
 {
 	return &env->walk;

@@ -38,6 +38,7 @@ enum python_marks {
 /* The most words that are read of each. */
 #define PYTHON_STATE_WORDS 23
 #define PYTHON_FRAME_WORDS 14
+#define PYTHON_NEAR_WORDS  10 /* of a frame since 3.11 */
 #define PYTHON_CODE_WORDS  18
 #define PYTHON_TEXT_WORDS  5
 
@@ -95,6 +96,10 @@ static const struct python_layout python_layouts[PYTHON_N_LAYOUTS] = {
  * blocks and loops as well. */
 #define SCRIPT_MOST_STEPS 4096
 
+/* How much of an interpreter's list of frames is read at once, where frames lie behind each
+ * other. */
+#define NEAR_BYTES 512
+
 /* What a walk knows of the interpreter. */
 struct python_walk {
 	__u64 anchor;	   /* whose frames these are: address of _PyRuntime; 0: none looked for */
@@ -113,14 +118,15 @@ struct python_walk {
 	 * that ended the last loop's frames. */
 	__u64 cop, contexts, outer, cop_file, cop_file_hash;
 	__u32 index, stack_type, closed_at, is_first;
-	/* Ruby: the table of names; of the last code its method, its instructions, what tells
-	 * their lines, the code of the method that it stands in, and what that method is; all
-	 * that is left is put, whichever loop executes it.  `end` is that of the stack of
-	 * frames. */
-	__u64 symbols, method, instructions, n_instructions, entries, starts, local, def;
+	/* Ruby: the table of names; of the last code its method, the word that led a frame to
+	 * that, its instructions, what tells their lines, the code of the method that it stands
+	 * in, and what that method is; all that is left is put, whichever loop executes it.  `sp`
+	 * and `end` are those of the stack of frames. */
+	__u64 symbols, method, entry, instructions, n_instructions, entries, starts, local, def;
 	__u32 n_entries, is_rest;
 	__u32 n_steps;	   /* SCRIPT_MOST_STEPS: of all loops */
 	__u32 is_internal; /* PHP: CODE is one that it brings along */
+	__u64 at, line;	   /* PHP, Ruby: an instruction, and its line */
 	__u64 words[PYTHON_STATE_WORDS + 1];
 	struct script_record record;
 };

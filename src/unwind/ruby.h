@@ -104,7 +104,7 @@ SCRIPT_PART int ruby_begin(SCRIPT_ENV *env, __u64 anchor, __u64 symbols)
 	l = RUBY_LAYOUT(p->interpreter);
 	p->anchor = anchor;
 	p->symbols = symbols;
-	p->file = p->code = p->frame = 0;
+	p->file = p->code = p->frame = p->entry = p->at = 0;
 	p->is_rest = 0;
 	p->is_first = 1;
 	p->failed = SCRIPT_NO_STATE;
@@ -113,7 +113,8 @@ SCRIPT_PART int ruby_begin(SCRIPT_ENV *env, __u64 anchor, __u64 symbols)
 	if (!ec || python_word(env, ec + l->thread) != thread ||
 	    !script_read(env, ec, p->words, 3 * 8, PYTHON_STATE_WORDS * 8))
 		return 0;
-	p->end = p->words[RUBY_EC_STACK] + 8 * p->words[RUBY_EC_STACK + 1];
+	p->sp = p->words[RUBY_EC_STACK];
+	p->end = p->sp + 8 * p->words[RUBY_EC_STACK + 1];
 	if (p->words[RUBY_EC_STACK + 2] - p->words[RUBY_EC_STACK] >=
 	    p->end - p->words[RUBY_EC_STACK])
 		return 0;
@@ -449,21 +450,23 @@ SCRIPT_STEP bool ruby_step(SCRIPT_ENV *env, struct python_walk *p)
 {
 	const struct ruby_layout *l = RUBY_LAYOUT(p->interpreter);
 	const __u64 frame = p->frame, next = frame + l->frame_words * 8;
-	__u64 pc, iseq, ep, method, number, off = SCRIPT_NO_OFF;
+	__u64 pc, iseq, ep, entry, method, number, off = SCRIPT_NO_OFF;
 	const bool is_first = p->is_first;
 	__u32 flags, magic;
 
 	if (!frame || !script_may_step(p))
 		return false;
 	p->frame = p->is_first = 0;
-	if (!script_read(env, frame, p->words, 5 * 8, PYTHON_STATE_WORDS * 8)) {
+	if (!script_read_near(env, 0, frame, p->words, 5, 5, 0)) {
 		p->failed = SCRIPT_UNREADABLE;
 		return false;
 	}
 	pc = p->words[RUBY_FRAME_PC];
 	iseq = p->words[RUBY_FRAME_ISEQ];
 	ep = p->words[RUBY_FRAME_EP];
-	if (!script_read(env, ep - 16, p->words, 3 * 8, PYTHON_STATE_WORDS * 8)) {
+	if (ep - p->sp < p->end - p->sp /* an environment may be apart from the stack */
+		    ? !script_read_near(env, 1, ep - 16, p->words, 3, 3, NEAR_BYTES - 3 * 8)
+		    : !script_read(env, ep - 16, p->words, 3 * 8, PYTHON_STATE_WORDS * 8)) {
 		p->failed = SCRIPT_UNREADABLE;
 		return false;
 	}
@@ -475,15 +478,26 @@ SCRIPT_STEP bool ruby_step(SCRIPT_ENV *env, struct python_walk *p)
 		return true;
 	if ((magic == RUBY_MAGIC_CFUNC) != !iseq || (iseq && flags & RUBY_FLAG_CFRAME))
 		return true;
-	method = ruby_method_of(env, ep);
-	number = magic == RUBY_MAGIC_CFUNC ? ruby_c_method(env, p, l, method)
-					   : ruby_code(env, p, l, iseq, method);
+	entry = p->words[RUBY_ENV_METHOD];
+	if (iseq && iseq == p->code && entry && entry == p->entry) {
+		number = p->number;
+	} else {
+		method = ruby_method_of(env, ep);
+		number = magic == RUBY_MAGIC_CFUNC ? ruby_c_method(env, p, l, method)
+						   : ruby_code(env, p, l, iseq, method);
+		p->entry = method == entry ? entry : 0;
+	}
 	if (!number || (is_first && iseq && number >= SCRIPT_N_MARKS && !ruby_is_made(env, p, pc)))
 		return true;
-	if (number < SCRIPT_N_MARKS)
+	if (number < SCRIPT_N_MARKS) {
 		number += SCRIPT_RUBY;
-	else if (magic != RUBY_MAGIC_CFUNC)
-		off = ruby_line(env, pc);
+	} else if (magic != RUBY_MAGIC_CFUNC) {
+		if (!p->at || pc != p->at) {
+			p->at = pc;
+			p->line = ruby_line(env, pc);
+		}
+		off = p->line;
+	}
 	script_put(env, FRAME_SCRIPT(number, off));
 	return !(flags & RUBY_FLAG_FINISH);
 }

@@ -25,8 +25,11 @@ SCRIPT_STEP __u64 text_hash(const struct script_text *to, __u64 n)
 {
 	__u64 hash = script_mix(n, 1);
 
-	for (int i = 0; i < SCRIPT_TEXT_BYTES / 8; i++)
+	for (__u32 i = 0; i < SCRIPT_TEXT_BYTES / 8; i++) {
+		if (8 * i >= n)
+			break;
 		hash = script_mix(hash, to->words[i]);
+	}
 	return hash | 1;
 }
 

@@ -343,7 +343,8 @@ SCRIPT_STEP bool v8_frame(SCRIPT_ENV *env, __u64 fp)
 {
 	struct v8_walk *v = v8_of(env);
 	const __u64 function = v8_stack_word(env, fp - 16), context = v8_stack_word(env, fp - 8);
-	const bool is_put = v8_is_object(context) && v8_put(env, fp, function);
+	const bool is_put =
+		v8_is_object(context) && (v8_put_known(env, v) || v8_put(env, fp, function));
 
 	v->is_handler = v->is_exact && !v8_is_object(context);
 	return is_put;

@@ -45,9 +45,13 @@ SCRIPT_PART int v8_open_bytes(SCRIPT_ENV *env, __u64 bytes)
 	v = v8_of(env);
 	l = V8_LAYOUT(v->interpreter);
 	if (!v8_is_object(bytes) ||
-	    !script_read(env, bytes - 1, v->words, 5 * 8, V8_SCRIPT_WORDS * 8) ||
-	    v8_map_type(env, v->words[0]) != l->bytes_type)
+	    !script_read(env, bytes - 1, v->words, 5 * 8, V8_SCRIPT_WORDS * 8))
 		return 0;
+	if (!v->bytes_map || v->words[0] != v->bytes_map) {
+		if (v8_map_type(env, v->words[0]) != l->bytes_type)
+			return 0;
+		v->bytes_map = v->words[0];
+	}
 	v->n_codes = (__u32)(v->words[1] >> 32);
 	v->table = v->words[l->lines / 8 & 7];
 	return v8_is_object(v->table);
@@ -131,7 +135,7 @@ SCRIPT_STEP void v8_enter_bytecode(SCRIPT_ENV *env, struct v8_walk *v, struct v8
 SCRIPT_PART int v8_open_interpreted(SCRIPT_ENV *env, __u64 fp)
 {
 	struct v8_walk *v;
-	__u64 bytes, at, word;
+	__u64 bytes, at, to, word;
 	bool is_inner;
 
 	if (!env)
@@ -142,9 +146,12 @@ SCRIPT_PART int v8_open_interpreted(SCRIPT_ENV *env, __u64 fp)
 	if ((__u32)at || !at || !v->id)
 		return 0;
 	bytes = v8_stack_word(env, fp - 32);
-	word = v->is_exact ? v8_stack_word(env, v->sp) : v->pc;
-	if (!script_read(env, word, &word, 8, 8) || word != V8_RETURN_TO_INTERPRETER ||
-	    (is_inner && script_register(env, 12) != bytes))
+	to = v->is_exact ? v8_stack_word(env, v->sp) : v->pc;
+	if (!to || (to != v->entry &&
+		    (!script_read(env, to, &word, 8, 8) || word != V8_RETURN_TO_INTERPRETER)))
+		return 0;
+	v->entry = to;
+	if (is_inner && script_register(env, 12) != bytes)
 		return 0;
 	at = is_inner ? script_register(env, 9) : at >> 32;
 	v->cursor = (__u32)at - (V8_LAYOUT(v->interpreter)->bytecodes - 1);

@@ -28,7 +28,8 @@
  * address.  What begins there is believed when its Code object says so.
  *
  * To read a table takes microseconds, so its answer is remembered by address, for as long as the
- * function's code is the same: a code's number is never given twice in an isolate.  A process that
+ * code there is the same: a number of optimised code is never given twice in an isolate.  So where
+ * that is remembered, it alone is looked at, not the function that the frame names.  A process that
  * makes tables up must not hold the CPU, so one walk takes about V8_MOST_STEPS steps over them.
  * Frames beyond that count for their own functions; the next walk remembers the nearer ones and
  * goes further.
@@ -302,23 +303,71 @@ SCRIPT_STEP int v8_inlined(SCRIPT_ENV *env)
 	return id != 0;
 }
 
-/* Whether the entry E tells what v->pc executes: the code is the one that was there then, at the
- * same place, and has the same number. */
-SCRIPT_STEP bool v8_recall(SCRIPT_ENV *env, struct v8_walk *v, const struct v8_inlined *e)
+/* The key of the entry for v->pc. */
+SCRIPT_STEP __u64 v8_key(SCRIPT_ENV *env, struct v8_walk *v)
 {
-	const struct v8_layout *l = V8_LAYOUT(v->interpreter);
+	return script_mix(script_told_key(env, v->key), v->pc + ((__u64)v->is_exact << 63));
+}
 
-	if (e->key != v->inlined || e->own_code != v->own_code)
-		return false;
-	if (!e->n)
-		return true;
+/* Whether the entry E, which is for v->pc, is of optimised code. */
+SCRIPT_STEP bool v8_is_optimised(const struct v8_inlined *e)
+{
+	return e->n && e->number != e->data;
+}
+
+/* Whether the code of entry E, which is for v->pc, is the one that was there then: at the same
+ * place, with the same number. */
+SCRIPT_PART int v8_recall(SCRIPT_ENV *env)
+{
+	const struct v8_layout *l;
+	const struct v8_inlined *e;
+	struct v8_walk *v;
+
+	if (!env)
+		return 0;
+	v = v8_of(env);
+	if (v->checked == v->inlined) /* within a walk nothing changes */
+		return 1;
+	l = V8_LAYOUT(v->interpreter);
+	e = v8_inlined_of(env, v->inlined);
 	v->code = e->code;
 	if (!v8_read_code(env, v, l) || v->map != e->map || v->start != e->start ||
 	    v->data != e->data)
-		return false;
-	return e->number == e->data || /* baseline code's */
-	       v8_object_word(env, e->data, 8 + 8 * (V8_DATA_NUMBER + (l->is_new & 1))) ==
-		       e->number;
+		return 0;
+	if (e->number != e->data && /* not baseline code's */
+	    v8_object_word(env, e->data, 8 + 8 * (V8_DATA_NUMBER + (l->is_new & 1))) != e->number)
+		return 0;
+	v->checked = v->inlined;
+	return 1;
+}
+
+/* Puts the functions of v->inlined's entry; 0: it has none. */
+SCRIPT_PART int v8_put_entry(SCRIPT_ENV *env)
+{
+	const struct v8_inlined *e;
+
+	if (!env)
+		return 0;
+	e = v8_inlined_of(env, v8_of(env)->inlined);
+	for (__u32 i = 0; i < V8_MOST_INLINED; i++) {
+		if (i >= e->n)
+			break;
+		script_put(env, e->frames[i]);
+	}
+	return e->n != 0;
+}
+
+/* Puts the functions that optimised code executes at the call that returns to v->pc, where they are
+ * remembered; 0: they are not. */
+SCRIPT_STEP int v8_put_known(SCRIPT_ENV *env, struct v8_walk *v)
+{
+	const struct v8_inlined *e;
+
+	if (v->is_exact)
+		return 0;
+	v->inlined = v8_key(env, v);
+	e = v8_inlined_of(env, v->inlined);
+	return e->key == v->inlined && v8_is_optimised(e) && v8_recall(env) && v8_put_entry(env);
 }
 
 /* Puts what the code found at v->pc executes into the entry E. */
@@ -344,25 +393,36 @@ SCRIPT_STEP int v8_put_inlined(SCRIPT_ENV *env)
 	struct v8_inlined *e;
 	struct v8_walk *v;
 	int is_found;
+	__u64 key;
 
 	v = v8_of(env);
 	if (v->is_exact && !v->may_search) { /* a builtin without a frame: its caller's */
 		v->pc = v8_stack_word(env, v->sp);
 		v->is_exact = 0;
+		if (v8_put_known(env, v))
+			return 1;
 	}
-	v->inlined = script_mix(
-		script_mix(script_told_key(env, v->key), v->pc + ((__u64)v->is_exact << 63)),
-		v->own);
-	e = v8_inlined_of(env, v->inlined);
-	if (!v8_recall(env, v, e)) {
+	key = script_mix(v8_key(env, v), v->own);
+	v->inlined = key;
+	e = v8_inlined_of(env, key);
+	if (e->key != key || e->own_code != v->own_code || (e->n && !v8_recall(env))) {
 		if (v->n_steps >= V8_MOST_STEPS)
 			return 0;
 		is_found = v8_find_code(env);
 		if (v->is_exact && !is_found) /* nothing is known where no call returns to */
 			return 0;
+		if (is_found && !v->is_baseline) {
+			v->inlined = v8_key(env, v);
+			e = v8_inlined_of(env, v->inlined);
+		}
 		e->key = e->n = 0;
 		if (is_found)
 			v8_enter_code(env, v, e);
+		if (!e->n) { /* the function's alone: the code may be another function's */
+			v->inlined = key;
+			e = v8_inlined_of(env, key);
+			e->n = 0;
+		}
 		e->code = v->code;
 		e->map = v->map;
 		e->start = v->start;
@@ -371,12 +431,7 @@ SCRIPT_STEP int v8_put_inlined(SCRIPT_ENV *env)
 		e->own_code = v->own_code;
 		e->key = v->inlined;
 	}
-	for (__u32 i = 0; i < V8_MOST_INLINED; i++) {
-		if (i >= e->n)
-			break;
-		script_put(env, e->frames[i]);
-	}
-	return e->n != 0;
+	return v8_put_entry(env);
 }
 
 #endif

@@ -105,7 +105,8 @@ struct v8_process {
 
 /* What the code at a return address executes (v8_code.h). */
 struct v8_inlined {
-	__u64 key;		       /* of process, address, function and recording */
+	__u64 key;		       /* of process, address and recording, and of the function
+					* where this is not optimised code */
 	__u64 code, number;	       /* which code that is, and its own number */
 	__u64 map, start, data;	       /* what that has at its begin and points to */
 	__u64 own_code;		       /* what the function had as its code */
@@ -143,7 +144,9 @@ struct v8_walk {
 	__u64 code;	   /* what runs, its map, where it begins, and what it points to: */
 	__u64 map, start;
 	__u64 data, table, safepoints, literals, positions, code_number;
-	__u64 inlined;		  /* the entry's key */
+	__u64 inlined;		/* the entry's key */
+	__u64 checked;		/* of an entry whose code was looked at in this walk */
+	__u64 entry, bytes_map; /* where interpreted frames return to, the map of BytecodeArrays */
 	__u64 part, position, at; /* of the table of positions, as far as it is read */
 	__u32 shift, is_second, n_found, off;
 	__u32 is_whole;	   /* the entry was read to its end */

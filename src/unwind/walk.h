@@ -59,6 +59,9 @@ static bool walk_is_left(WALK_ENV *env);
  * stands in no such code. */
 static bool walk_leaves_made(WALK_ENV *env, struct walk *w);
 
+/* Whether W stands in code that is known to keep frame pointers until it returns. */
+static bool walk_keeps_fp(WALK_ENV *env, struct walk *w);
+
 /* What walk_step returns besides an enum chain_cause. */
 #define WALK_ON (-1)
 
@@ -543,6 +546,11 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 	*ret_frame = frame;
 	if (signal)
 		return walk_signal(env, w);
+	if (!rule && walk_keeps_fp(env, w)) {
+		w->guessed_fp = w->fp;
+		w->guessed_image = w->region.image;
+		return walk_guess(env, w, rc);
+	}
 	if (!rule && walk_leaves_made(env, w)) {
 		*ret_frame = 0; /* its functions are on the interpreter's list */
 		return WALK_ON;

@@ -94,6 +94,12 @@ static bool walk_is_left(const struct walk_input *in)
 	return in->leaves;
 }
 
+static bool walk_keeps_fp(const struct walk_input *in, struct walk *w)
+{
+	(void)in, (void)w;
+	return false;
+}
+
 static bool walk_leaves_made(const struct walk_input *in, struct walk *w)
 {
 	return false;

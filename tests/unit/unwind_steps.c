@@ -79,6 +79,12 @@ static bool walk_is_left(struct env *e)
 	return false;
 }
 
+static bool walk_keeps_fp(struct env *e, struct walk *w)
+{
+	(void)e, (void)w;
+	return false;
+}
+
 static bool walk_leaves_made(struct env *e, struct walk *w)
 {
 	return false;

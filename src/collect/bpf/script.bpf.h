@@ -29,6 +29,37 @@ static __always_inline bool script_read(struct cpu_walk *w, __u64 avma, void *re
 	return !bpf_probe_read_user(ret, n, (void *)avma);
 }
 
+/* Not static: it is verified once. */
+__noinline int near_move(struct cpu_walk *w, __u32 which, __u64 avma)
+{
+	struct near *near;
+
+	if (!w)
+		return 0;
+	near = &w->near[BELOW(which, N_NEARS)];
+	near->at = avma;
+	near->is_there = !bpf_probe_read_user(near->words, NEAR_BYTES, (void *)avma);
+	return near->is_there;
+}
+
+static __always_inline bool script_read_near(struct cpu_walk *w, const __u32 which, __u64 avma,
+					     __u64 *ret, __u32 n_words, const __u32 most,
+					     const __u32 before)
+{
+	const struct near *near = &w->near[which];
+	__u64 at = avma - near->at;
+
+	if (!near->is_there || at > NEAR_BYTES - most * 8) {
+		if (!near_move(w, which, avma - before))
+			return script_read(w, avma, ret, n_words * 8, most * 8);
+		at = before;
+	}
+	at = BELOW(at, NEAR_BYTES);
+	for (__u32 i = 0; i < most; i++)
+		ret[i] = *(const __u64 *)((const __u8 *)near->words + at + i * 8);
+	return true;
+}
+
 static __always_inline struct python_walk *script_walk(struct cpu_walk *w)
 {
 	return &w->python;
@@ -565,6 +596,23 @@ __noinline int v8_frames(struct cpu_walk *w)
 	if (w->n_frames >= CHAIN_MAX_FRAMES || !v8_frame(w, w->walk.guessed_fp))
 		return 0;
 	return 1;
+}
+
+/* Whether the walk stands in code of V8's that is remembered: it keeps frame pointers. */
+__noinline int v8_keeps_fp(struct cpu_walk *w)
+{
+	__u64 key;
+
+	if (!w || w->walk.flags & WALK_EXACT ||
+	    w->v8_processes[BELOW(w->python.key >> 32, V8_PROCESSES)].key != w->python.key)
+		return 0;
+	key = v8_key(w, &w->v8);
+	return v8_inlined_of(w, key)->key == key || (w->v8.entry && w->v8.entry == w->v8.pc);
+}
+
+static __always_inline bool walk_keeps_fp(struct cpu_walk *w, struct walk *walk)
+{
+	return v8_keeps_fp(w);
 }
 
 /* --- HotSpot --- */

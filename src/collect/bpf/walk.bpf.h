@@ -122,6 +122,16 @@ struct exit_path {
 	__u64 frames[EXIT_FRAMES]; /* innermost first */
 };
 
+/* Memory of the process that was read at once, for lists whose items lie near to each other:
+ * frames, what stands below them. */
+#define N_NEARS		2
+#define NEAR_MOST_WORDS 16 /* of an item */
+
+struct near {
+	__u64 at, is_there;
+	__u64 words[NEAR_BYTES / 8 + NEAR_MOST_WORDS];
+};
+
 /* A CPU's memory. */
 struct cpu_walk {
 	struct walk walk;
@@ -160,6 +170,7 @@ struct cpu_walk {
 
 	__u32 n_scripts; /* of `frames`: an interpreter's */
 	__u32 spare2;
+	struct near near[N_NEARS];
 	struct python_walk python;
 	struct v8_walk v8;
 	struct v8_process v8_processes[V8_PROCESSES];
