@@ -2,9 +2,10 @@
 """The rows about functions of interpreters and virtual machines: what a new frame costs in the kernel, and dwell's CPU
 beside the sampling profilers of their own.
 
-A program recurses and then works at the bottom, at one of two depths: the BPF program's run time a sample (the kernel's
+A program calls and then works at the bottom, at one of two depths: the BPF program's run time a sample (the kernel's
 statistics) grows with the depth, and what it grows by, divided by the calls, is a frame.  Frames of a loop are never
-taken over from the last walk, so each is a new one."""
+taken over from the last walk, so each is a new one.  Either one function calls itself, or each calls another one: what
+a walk has met already it does not read again."""
 import os
 import shutil
 import subprocess
@@ -14,9 +15,12 @@ from common import DWELL, QUICK, SPAWN, WORK, environment, notes, row, say
 from measure import CannotMeasure, Tool, bootstrap, median
 
 DEPTHS = 10, 110
+N_FUNCTIONS = 128 # of the programs whose functions call each other
 SECONDS = 4 if QUICK else 10
 ROUNDS = 2 if QUICK else 5
 
+# Of each runtime: the program's file, its command, what a frame may cost, its text, and one of its functions, %d, which
+# calls function %d.
 PROGRAMS = {
     "CPython": ("deep.py", ["/usr/bin/python3.11"], 100, '''
 import sys, time
@@ -24,33 +28,35 @@ def work(end):
     x = 0
     while time.time() < end:
         for i in range(10000): x += i & 3
-def down(n, end):
-    if n: down(n - 1, end)
-    else: work(end)
 sys.setrecursionlimit(10000)
-down(int(sys.argv[1]), time.time() + float(sys.argv[2]))
+%s
+f0(int(sys.argv[1]), time.time() + float(sys.argv[2]))
+''', '''
+def f%d(n, end):
+    if n: f%d(n - 1, end)
+    else: work(end)
 '''),
     "PHP": ("deep.php", ["php"], 100, '''<?php
 function work($end) { $x = 0; while (microtime(true) < $end) for ($i = 0; $i < 10000; $i++) $x += $i & 3; }
-function down($n, $end) { if ($n) down($n - 1, $end); else work($end); }
-down((int)$argv[1], microtime(true) + (float)$argv[2]);
-'''),
+%s
+f0((int)$argv[1], microtime(true) + (float)$argv[2]);
+''', "function f%d($n, $end) { if ($n) f%d($n - 1, $end); else work($end); }\n"),
     "V8": ("deep.js", ["node"], 150, '''
 function work(end) { let x = 0; while (Date.now() < end) for (let i = 0; i < 10000; i++) x += (i * x) & 3; return x; }
-function down(n, end) { return n ? down(n - 1, end) + 1 : work(end); }
-for (let i = 0; i < 3000; i++) down(20, 0);
-down(Number(process.argv[2]), Date.now() + 1000 * Number(process.argv[3]));
-'''),
+%s
+for (let i = 0; i < 3000; i++) f0(20, 0);
+f0(Number(process.argv[2]), Date.now() + 1000 * Number(process.argv[3]));
+''', "function f%d(n, end) { return n ? f%d(n - 1, end) + 1 : work(end); }\n"),
     "HotSpot": ("Deep.java", ["java", "-XX:-Inline", "-cp", ".", "Deep"], 120, '''
 public class Deep {
     static int work(long end) { int x = 1; while (System.nanoTime() < end) for (int i = 0; i < 10000; i++) x = x * 31 + i; return x; }
-    static int down(int n, long end) { return n > 0 ? down(n - 1, end) + 1 : work(end); }
+%s
     public static void main(String[] a) {
-        for (int i = 0; i < 30000; i++) down(20, 0);
-        System.out.println(down(Integer.parseInt(a[0]), System.nanoTime() + (long)(1e9 * Double.parseDouble(a[1]))));
+        for (int i = 0; i < 30000; i++) f0(20, 0);
+        System.out.println(f0(Integer.parseInt(a[0]), System.nanoTime() + (long)(1e9 * Double.parseDouble(a[1]))));
     }
 }
-'''),
+''', "    static int f%d(int n, long end) { return n > 0 ? f%d(n - 1, end) + 1 : work(end); }\n"),
     "Ruby": ("deep.rb", ["ruby"], 200, '''
 def work(t)
   x = 0
@@ -62,17 +68,16 @@ def work(t)
     end
   end
 end
-def down(n, t)
-  n > 0 ? down(n - 1, t) : work(t)
-end
-down(ARGV[0].to_i, Process.clock_gettime(Process::CLOCK_MONOTONIC) + ARGV[1].to_f)
-'''),
+%s
+f0(ARGV[0].to_i, Process.clock_gettime(Process::CLOCK_MONOTONIC) + ARGV[1].to_f)
+''', "def f%d(n, t)\n  n > 0 ? f%d(n - 1, t) : work(t)\nend\n"),
 }
 
 
-def command_of(name):
-    """The command that runs the program NAME, without its arguments; None where there is none."""
-    file, command, _, text = PROGRAMS[name]
+def command_of(name, n_functions=1):
+    """The command that runs the program NAME with N_FUNCTIONS, without its arguments; None where there is none."""
+    file, command, _, text, function = PROGRAMS[name]
+    text = text.replace("%s", "".join(function % (i, (i + 1) % n_functions) for i in range(n_functions)))
     if not shutil.which(command[0]) or (file.endswith(".java") and not shutil.which("javac")):
         return None
     with open(os.path.join(WORK, file), "w", encoding="utf-8") as f:
@@ -108,8 +113,8 @@ def ns_a_sample(command, depth):
     return ns / runs
 
 
-def frame_row(name):
-    command, most = command_of(name), PROGRAMS[name][2]
+def frame_row(name, n_functions):
+    command, most = command_of(name, n_functions), PROGRAMS[name][2]
     if not command:
         notes.append("no %s here" % name)
         return
@@ -118,9 +123,10 @@ def frame_row(name):
         say("frames of %s: round %d of %d" % (name, i + 1, ROUNDS))
         pairs.append(tuple(ns_a_sample(command, depth) for depth in DEPTHS))
     each = bootstrap(pairs, lambda p: median([b - a for a, b in p]) / (DEPTHS[1] - DEPTHS[0]))
-    row("a new frame of %s" % name, "%.0f ns [%.0f, %.0f]" % each, "-", None, "<= %d ns" % most, each[0] <= most)
+    what = "%s, %s" % (name, "one function" if n_functions == 1 else "each another function")
+    row("a new frame of " + what, "%.0f ns [%.0f, %.0f]" % each, "-", None, "<= %d ns" % most, each[0] <= most)
     notes.append("%s: %.1f and %.1f us a sample at %d and %d calls" %
-                 (name, *(median([p[k] for p in pairs]) / 1e3 for k in (0, 1)), *DEPTHS))
+                 (what, *(median([p[k] for p in pairs]) / 1e3 for k in (0, 1)), *DEPTHS))
 
 
 MIXED = '''
@@ -209,7 +215,8 @@ def measure():
         f.write("1")
     try:
         for name in PROGRAMS:
-            frame_row(name)
+            for n_functions in 1, N_FUNCTIONS:
+                frame_row(name, n_functions)
         mixed_row()
         beside_py_spy()
     finally:
