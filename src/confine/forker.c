@@ -398,18 +398,11 @@ static bool leave_stuck(struct forker *f)
 	return any;
 }
 
-bool forker_step(struct forker *f, uint64_t end_ns)
+/* Takes the replies that are there; false when there are none. */
+static bool take_replies(struct forker *f)
 {
-	struct pollfd p = {.fd = f->sock, .events = POLLIN};
-	bool any = leave_stuck(f);
+	bool any = false;
 
-	send_queued(f);
-	if (!any && f->sock >= 0 && end_ns) {
-		uint64_t now = clock_mono_ns();
-
-		if (now < end_ns)
-			poll(&p, 1, (int)((end_ns - now + 999999) / 1000000));
-	}
 	while (f->sock >= 0) {
 		struct confine_reply r = {0};
 		int fds[CONFINE_MAX_FILES];
@@ -418,14 +411,31 @@ bool forker_step(struct forker *f, uint64_t end_ns)
 
 		if (n == -EAGAIN)
 			break;
-		if (n != sizeof(r)) {
-			die(f);
-			return true;
-		}
-		forker_take(f, &r, fds, n_fds);
 		any = true;
+		if (n != sizeof(r))
+			die(f);
+		else
+			forker_take(f, &r, fds, n_fds);
 	}
-	if (any)
-		send_queued(f);
+	return any;
+}
+
+bool forker_step(struct forker *f, uint64_t end_ns)
+{
+	struct pollfd p = {.fd = f->sock, .events = POLLIN};
+	uint64_t now;
+	/* Who asks may have been kept from looking for long: first what was answered meanwhile. */
+	bool any = take_replies(f);
+
+	any |= leave_stuck(f);
+	send_queued(f);
+	if (!any && f->sock >= 0 && end_ns) {
+		now = clock_mono_ns();
+		if (now < end_ns)
+			poll(&p, 1, (int)((end_ns - now + 999999) / 1000000));
+		any = take_replies(f);
+		if (any)
+			send_queued(f);
+	}
 	return any;
 }

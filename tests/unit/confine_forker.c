@@ -21,7 +21,7 @@
 
 #define SECOND_NS 1000000000ull
 
-enum { COPY, OPEN, FORK, CRASH, EAT, ENDLESS, WRITE, STALL, FAIL, OPENER, N_JOBS };
+enum { COPY, OPEN, FORK, CRASH, EAT, ENDLESS, WRITE, STALL, FAIL, OPENER, BRIEF, N_JOBS };
 
 static int copy(const struct confine_files *f, const uint8_t *arg, size_t n_arg, struct wr *ret,
 		struct err *err)
@@ -114,6 +114,7 @@ static struct confine_job jobs[N_JOBS] = {
 	[STALL] = {.open = stall, .run = copy, .wall_s = 1, .cpu_s = 1, .memory = 8 << 20},
 	[FAIL] = {JOB(fail)},
 	[OPENER] = {.open = open_named, JOB(copy)},
+	[BRIEF] = {.run = copy, .wall_s = 1, .cpu_s = 1, .memory = 8 << 20, .most_answer = 4096},
 };
 
 static struct forker *forker;
@@ -196,6 +197,22 @@ TEST(answers_are_what_the_child_wrote)
 	EXPECT_STR(text, "textand more");
 	forker_forget(forker, a);
 	EXPECT_EQ(result(FAIL), -EBADMSG);
+	end();
+}
+
+/* Who asks is kept from looking for longer than a child may take. */
+TEST(an_answer_waits_to_be_taken)
+{
+	struct confine_ask *a;
+
+	if (!begin())
+		SKIP("needs root, and no sanitizer");
+	a = ask(BRIEF, "");
+	usleep(3500000);
+	forker_step(forker, 0);
+	EXPECT_EQ(a->state, ASK_DONE);
+	EXPECT_EQ(a->rc, 0);
+	forker_forget(forker, a);
 	end();
 }
 
