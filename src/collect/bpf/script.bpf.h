@@ -32,7 +32,7 @@ static __always_inline bool script_read(struct cpu_walk *w, __u64 avma, void *re
 /* Not static: it is verified once. */
 __noinline int near_move(struct cpu_walk *w, __u32 which, __u64 avma)
 {
-	struct near *near;
+	struct near_memory *near;
 
 	if (!w)
 		return 0;
@@ -46,7 +46,7 @@ static __always_inline bool script_read_near(struct cpu_walk *w, const __u32 whi
 					     __u64 *ret, __u32 n_words, const __u32 most,
 					     const __u32 before)
 {
-	const struct near *near = &w->near[which];
+	const struct near_memory *near = &w->near[which];
 	__u64 at = avma - near->at;
 
 	if (!near->is_there || at > NEAR_BYTES - most * 8) {

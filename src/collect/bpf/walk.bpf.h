@@ -127,7 +127,7 @@ struct exit_path {
 #define N_NEARS		2
 #define NEAR_MOST_WORDS 16 /* of an item */
 
-struct near {
+struct near_memory {
 	__u64 at, is_there;
 	__u64 words[NEAR_BYTES / 8 + NEAR_MOST_WORDS];
 };
@@ -170,7 +170,7 @@ struct cpu_walk {
 
 	__u32 n_scripts; /* of `frames`: an interpreter's */
 	__u32 spare2;
-	struct near near[N_NEARS];
+	struct near_memory near[N_NEARS];
 	struct python_walk python;
 	struct v8_walk v8;
 	struct v8_process v8_processes[V8_PROCESSES];
