@@ -105,6 +105,7 @@ static int log_load(struct log *l, const struct log_opts *opts)
 	s->rodata->n_chain_words = opts->n_chain_words;
 	s->rodata->n_image_keys = opts->n_image_keys;
 	s->rodata->n_copy_chunks = opts->n_copy_chunks ? opts->n_copy_chunks : 1;
+	s->rodata->n_exit_chunks = opts->n_exit_chunks ? opts->n_exit_chunks : 1;
 	s->rodata->check_walks = opts->check_walks;
 	s->rodata->go_labels = opts->go_labels;
 	s->rodata->script_seed = opts->script_seed;

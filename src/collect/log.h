@@ -31,6 +31,7 @@ struct log_opts {
 	size_t n_unwind_words;	/* for all tables together, of 4 bytes */
 	uint32_t n_image_keys;	/* a power of two */
 	uint32_t n_copy_chunks; /* per CPU, a power of two; 0: no stacks are copied */
+	uint32_t n_exit_chunks; /* of each walk of exits, a power of two */
 	bool map_tables;	/* all of them, for walks in this process; else in pieces */
 	bool check_walks;	/* does each walk that takes frames over again, without */
 	bool go_labels;		/* are those of goroutines read */
@@ -160,15 +161,18 @@ struct log_walks {
 };
 struct log_walks log_walks(const struct log *l);
 
-/* CPU's copies of stacks (bpf/record.h, "Copies of stacks"), in memory until log_close_copies. */
+/* A ring of copies of stacks (bpf/record.h, "Copies of stacks"), mapped until log_close_copies. */
 struct log_copies {
 	struct copy_cpu *cpu;
 	uint8_t *chunks; /* n_chunks of COPY_CHUNK_BYTES */
 	uint32_t n_chunks;
 };
 
-/* False when CPU has none, or they cannot be had now. */
-bool log_open_copies(const struct log *l, uint32_t cpu, struct log_copies *ret);
+/* The rings of copies: each CPU's, then those of walks that exits and execs begin. */
+uint32_t log_n_copy_rings(const struct log *l);
+
+/* False when ring I has none, or they cannot be had now. */
+bool log_open_copies(const struct log *l, uint32_t i, struct log_copies *ret);
 void log_close_copies(const struct log_copies *c);
 
 /* Number of stacks that found no room. */

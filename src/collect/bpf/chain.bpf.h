@@ -373,6 +373,10 @@ static __always_inline void begin_path(struct cpu_walk *w, const struct chain_cp
 	w->ring_at = cpu * n_chain_words;
 	w->n_frames = w->n_kernel = w->n_kept = w->hash = w->has_raw = w->labels = 0;
 	w->keeps = w->copies = w->is_left = false;
+	w->link = 0;
+	w->copy_ring = cpu;
+	w->copy_n = n_copy_chunks;
+	w->copy_from = cpu * n_copy_chunks;
 }
 
 /* The hash of the chain that ended for CAUSE, which is in the ring if it never was; 0 for one of no
@@ -445,11 +449,11 @@ static __noinline __attribute__((unused)) __u64 call_path(struct sample_ctx *ctx
 	w->copies = n_copy_chunks > 1;
 	if (whole)
 		cause = add_user(ctx, w, ring, task);
-	if (w->is_left) {
+	if (w->is_left || w->link) {
 		hash = copy_stack(w, task);
 		if (hash)
 			return hash;
-		if (w->left_in) {
+		if (w->is_left && w->left_in) {
 			w->has_raw |= !(w->left_in >> FRAME_IMAGE_SHIFT & FRAME_MAX_IMAGES);
 			put_frame(w, w->left_in);
 		}
@@ -471,6 +475,7 @@ static __noinline void exit_walk(struct task_struct *t, __u64 task, __u32 tgid)
 	__u32 cpu = bpf_get_smp_processor_id(), at = n_walk_cpus + cpu % EXIT_WALKS, pid = t->pid;
 	struct cpu_walk *w = bpf_map_lookup_elem(&walks, &at);
 	struct exit_copy c = {w};
+	bool is_kept;
 	int cause;
 
 	if (!w || __sync_val_compare_and_swap(&w->is_taken, 0, 1))
@@ -479,10 +484,22 @@ static __noinline void exit_walk(struct task_struct *t, __u64 task, __u32 tgid)
 	w->tgid = tgid;
 	w->last_at = 0;
 	w->n_frames = w->n_kernel = w->n_kept = w->has_raw = 0;
-	w->keeps = w->copies = w->is_left = false;
+	w->keeps = w->is_left = false;
+	w->copies = n_copy_chunks > 1;
+	w->copy_ring = at;
+	w->copy_n = n_exit_chunks;
+	w->copy_from = n_walk_cpus * n_copy_chunks + (at - n_walk_cpus) * n_exit_chunks;
+	w->link = w->exit.link = 0;
 	w->alone = true;
 	cause = user_callers(NULL, w, task);
-	if (w->n_frames <= EXIT_FRAMES && cause != CHAIN_NO_TABLE) {
+	is_kept = w->n_frames <= EXIT_FRAMES && cause != CHAIN_NO_TABLE;
+	if (w->is_left) {
+		w->exit.link = copy_stack(w, task);
+		is_kept = w->exit.link;
+		cause = CHAIN_EXITING;
+		w->n_frames = 0; /* the copy has them */
+	}
+	if (is_kept) {
 		w->exit.start = t->start_time;
 		w->exit.ip = w->words[IP];
 		w->exit.sp = w->words[SP];

@@ -34,8 +34,7 @@ MMAPABLE_ARRAY(copy_cpus, struct copy_cpu);
 /* Not static, as copy_stack: verified once instead of for each way that leads here. */
 __noinline int copy_has_share(struct cpu_walk *w)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct copy_cpu *ring = bpf_map_lookup_elem(&copy_cpus, &cpu);
+	struct copy_cpu *ring = w ? bpf_map_lookup_elem(&copy_cpus, &w->copy_ring) : NULL;
 	__u64 now_ns = bpf_ktime_get_ns();
 
 	if (!w || !ring)
@@ -44,7 +43,7 @@ __noinline int copy_has_share(struct cpu_walk *w)
 		w->copied_since_ns = now_ns;
 		w->copied_bytes = 0;
 	}
-	w->is_left = w->copied_bytes < (__u64)n_copy_chunks * COPY_CHUNK_BYTES;
+	w->is_left = w->copied_bytes < (__u64)w->copy_n * COPY_CHUNK_BYTES;
 	ring->n_refused += !w->is_left;
 	return w->is_left;
 }
@@ -77,7 +76,7 @@ static __always_inline __u64 copy_length(struct cpu_walk *w)
 {
 	const __u64 sp = w->walk.sp;
 	__u64 end, n, most = COPY_THREAD_BYTES / COPY_CHUNK_BYTES;
-	const bool may_be_deep = w->copied_bytes < (__u64)n_copy_chunks * COPY_CHUNK_BYTES / 2;
+	const bool may_be_deep = w->copied_bytes < (__u64)w->copy_n * COPY_CHUNK_BYTES / 2;
 
 	if (!vma_read(&w->vma, &w->node, w->mm, sp))
 		return 0;
@@ -101,6 +100,8 @@ static __always_inline void copy_head(struct cpu_walk *w, struct stack_copy *s, 
 	s->n_frames = w->n_frames;
 	s->n_kernel = w->n_kernel;
 	s->at_leaf = w->at_leaf;
+	s->in_exec = w->in_exec;
+	s->link = w->link;
 	s->ip = w->walk.ip;
 	s->sp = w->walk.sp;
 	s->fp = w->walk.fp;
@@ -111,47 +112,48 @@ static __always_inline void copy_head(struct cpu_walk *w, struct stack_copy *s, 
 }
 
 /* Tells user space when a quarter of the ring is used. */
-static __always_inline void copy_ring_bell(__u64 n_before, __u64 n_now)
+static __always_inline void copy_ring_bell(const struct cpu_walk *w, __u64 n_before, __u64 n_now)
 {
 	struct image_request r = {.number = REQUEST_COPIES};
 
-	if (n_before < n_copy_chunks / 4 && n_now >= n_copy_chunks / 4)
+	if (n_before < w->copy_n / 4 && n_now >= w->copy_n / 4)
 		bpf_ringbuf_output(&requests, &r, sizeof(r), BPF_RB_FORCE_WAKEUP);
 }
 
-/* Copies the stack from where the walk W was left; the hash of the sample's slot, or 0 when there
- * is no room. */
+/* Copies the stack from where the walk W was left, or with w->link its frames alone; the hash of
+ * the sample's slot, or 0 when there is no room. */
 __noinline __u64 copy_stack(struct cpu_walk *w, __u64 task)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), at;
-	struct copy_cpu *ring = bpf_map_lookup_elem(&copy_cpus, &cpu);
+	struct copy_cpu *ring = w ? bpf_map_lookup_elem(&copy_cpus, &w->copy_ring) : NULL;
 	struct copying *c;
 	struct stack_copy *s;
-	__u64 n_chunks, n_used, skip = 0, now_ns = bpf_ktime_get_ns();
+	__u64 n_chunks = 1, n_used, skip = 0, now_ns = bpf_ktime_get_ns();
+	__u32 at;
 
 	if (!ring || !w)
 		return 0;
 	c = &w->copying;
 	c->from = w->walk.sp & ~(COPY_CHUNK_BYTES - 1ULL);
 	c->holes = 0;
-	n_chunks = 1 + copy_length(w);
+	if (!w->link)
+		n_chunks += copy_length(w);
 	n_used = ring->head - ring->tail;
-	at = ring->head & (n_copy_chunks - 1);
-	if (at + n_chunks > n_copy_chunks)
-		skip = n_copy_chunks - at;
-	if (n_chunks == 1 || w->n_frames > COPY_MAX_FRAMES ||
-	    n_used + skip + n_chunks > n_copy_chunks) {
+	at = ring->head & (w->copy_n - 1);
+	if (at + n_chunks > w->copy_n)
+		skip = w->copy_n - at;
+	if ((n_chunks == 1 && !w->link) || w->n_frames > COPY_MAX_FRAMES ||
+	    n_used + skip + n_chunks > w->copy_n) {
 		ring->n_refused++;
 		return 0;
 	}
-	at += cpu * n_copy_chunks;
+	at += w->copy_from;
 	if (skip) {
 		s = bpf_map_lookup_elem(&copy_chunks, &at);
 		if (!s)
 			return 0;
 		s->n_chunks = skip;
 		s->state = COPY_SKIP;
-		at = cpu * n_copy_chunks;
+		at = w->copy_from;
 	}
 	s = bpf_map_lookup_elem(&copy_chunks, &at);
 	if (!s)
@@ -163,11 +165,11 @@ __noinline __u64 copy_stack(struct cpu_walk *w, __u64 task)
 	s->stack_at = c->from;
 	s->holes = c->holes;
 	s->time_ns = now_ns;
-	s->hash = mix(mix(now_ns, cpu), ring->head) >> 1 | 1;
+	s->hash = mix(mix(now_ns, w->copy_ring), ring->head) >> 1 | 1;
 	w->copied_bytes += n_chunks * COPY_CHUNK_BYTES;
 	/* An atomic add orders the chunks before the head for the reader on another CPU. */
 	__sync_fetch_and_add(&ring->head, skip + n_chunks);
-	copy_ring_bell(n_used, n_used + skip + n_chunks);
+	copy_ring_bell(w, n_used, n_used + skip + n_chunks);
 	return s->hash;
 }
 

@@ -5,7 +5,8 @@
  * new program.  Samples there would have the kernel's callers alone.  Two tracepoints run before
  * the memory goes: sched_process_exit (since Linux 6.16, kernel/exit.c; older kernels run it
  * afterwards) and sched_prepare_exec (since Linux 6.10, fs/exec.c).  There the stack is walked, by
- * a walk of its own: a sample may interrupt it on the same CPU. */
+ * a walk of its own: a sample may interrupt it on the same CPU.  One that meets code without a
+ * table is left, and its samples name its copy (record.h). */
 #ifndef COLLECT_BPF_EXIT_H
 #define COLLECT_BPF_EXIT_H
 
@@ -51,6 +52,8 @@ static __always_inline int exit_callers(struct cpu_walk *w, const struct task_st
 	if (!c.path || c.path->start != t->start_time || c.path->ip != w->words[IP] ||
 	    c.path->sp != w->words[SP] || (in_exec && c.path->has_raw))
 		return CHAIN_EXITING;
+	w->link = c.path->link;
+	w->in_exec = in_exec;
 	bpf_loop(c.path->n_frames, exit_frame_put, &c, 0);
 	w->has_raw |= c.path->has_raw;
 	return c.path->cause;

@@ -111,8 +111,9 @@ struct chain_cpu {
 #define CHAIN_LOST (~0ULL)
 
 /* Walks of threads that end (exit.bpf.h): memory for so many at a time, and paths kept. */
-#define EXIT_WALKS 4
-#define EXIT_PATHS 1024
+#define EXIT_WALKS	   4
+#define EXIT_PATHS	   1024
+#define EXIT_RINGS(n_cpus) ((n_cpus) < EXIT_WALKS ? (n_cpus) : EXIT_WALKS)
 
 /* --- Copies of stacks ---
  *
@@ -122,7 +123,11 @@ struct chain_cpu {
  * sample.
  *
  * A CPU's ring is a power of two of chunks.  A copy is its head in one chunk and its stack in the
- * next ones; it never wraps: what is left of the ring is skipped, by a head that says COPY_SKIP. */
+ * next ones; it never wraps: what is left of the ring is skipped, by a head that says COPY_SKIP.
+ *
+ * Walks of threads that end are left, too.  Their copies have EXIT_WALKS rings of their own behind
+ * those of the CPUs, since a sample may interrupt such a walk.  A sample of a thread whose memory
+ * is gone has a copy without a stack, which names that of its thread in `link`. */
 #define COPY_CHUNK_BYTES  1024
 #define COPY_MAX_BYTES	  65536 /* of a stack while half of the share is left; at most 64 chunks */
 #define COPY_LESS_BYTES	  32768 /* of a stack then */
@@ -142,7 +147,8 @@ struct stack_copy {
 	unsigned int flags, n_falls;
 	unsigned int n_frames, n_kernel; /* of `frames` */
 	unsigned int at_leaf;		 /* it stands in the sample's own frame */
-	unsigned int spare;
+	unsigned int in_exec;		 /* with `link`: its mappings are a new program's */
+	unsigned long long link;	 /* the hash of its thread's last copy; 0: it has a stack */
 	unsigned long long
 		stack_at;	  /* where the chunks behind this one were; a multiple of theirs */
 	unsigned long long holes; /* bit I: chunk I of the stack could not be read */

@@ -119,6 +119,7 @@ struct exit_path {
 	__u64 start;  /* of the thread, as a number may be used again */
 	__u64 ip, sp; /* the user's, where it called the kernel */
 	__u32 n_frames, cause, has_raw, spare;
+	__u64 link; /* the walk was left: the hash of its copy, which has the frames */
 	__u64 frames[EXIT_FRAMES]; /* innermost first */
 };
 
@@ -153,9 +154,12 @@ struct cpu_walk {
 	__u32 first_state;	       /* in `fresh`, of the first of the user's callers */
 	__u32 cursor;		       /* the kept state that may be met next; 0: none */
 	bool keeps, alone;
-	__u32 used;	      /* of WALK_FP and WALK_BX, from the frame kept last */
-	__u32 last_at;	      /* of the thread, in `last` */
-	bool copies, is_left; /* see copy.bpf.h */
+	__u32 used;		 /* of WALK_FP and WALK_BX, from the frame kept last */
+	__u32 last_at;		 /* of the thread, in `last` */
+	bool copies, is_left;	 /* see copy.bpf.h */
+	__u32 copy_ring, copy_n; /* its ring of copies, and how many chunks that has */
+	__u32 copy_from, in_exec;
+	__u64 link; /* see stack_copy */
 	__u64 copied_since_ns, copied_bytes;
 	struct copying {
 		__u64 from, holes;

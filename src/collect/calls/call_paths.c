@@ -82,6 +82,8 @@ void call_paths_log_opts(const struct call_paths *cp, const struct call_paths_ta
 	o->go_labels = t->go_labels;
 	if (cp->mode != CALLS_FP && !t->no_copies)
 		o->n_copy_chunks = n_copy_chunks(t, o->n_cpus);
+	o->n_exit_chunks =
+		o->n_copy_chunks / 4 > LEAST_COPY_CHUNKS ? o->n_copy_chunks / 4 : LEAST_COPY_CHUNKS;
 	if (getrandom(&o->script_seed, sizeof(o->script_seed), 0) != sizeof(o->script_seed))
 		o->script_seed = clock_mono_ns();
 }

@@ -26,6 +26,8 @@ void copies_release(struct copies *c)
 	vec_each (w, &c->waiting)
 		maps_unref(w->maps);
 	vec_release(&c->waiting);
+	for (size_t i = 0; i < n_elems(c->ends); i++)
+		free(c->ends[i].frames);
 }
 
 /* Tables. */
@@ -106,8 +108,21 @@ static bool copy_is_sound(const struct stack_copy *s)
 	       s->n_chunks <= 1 + COPY_MAX_BYTES / COPY_CHUNK_BYTES;
 }
 
+/* The chain of S's sample, with the frames that were found when it was taken. */
+static struct log_chain copy_begin_chain(struct copies *c, const struct stack_copy *s)
+{
+	memcpy(c->frames, s->frames, s->n_frames * sizeof(*c->frames));
+	return (struct log_chain){.hash = s->hash,
+				  .tgid = LOG_TGID(s->task),
+				  .generation = LOG_GENERATION(s->task),
+				  .n_frames = s->n_frames,
+				  .n_kernel = s->n_kernel,
+				  .frames = c->frames};
+}
+
 /* Walks S on, whose stack is behind it.  False when it has to wait for a table. */
-static bool copy_walk(struct copies *c, const struct stack_copy *s, bool force)
+static bool copy_walk(struct copies *c, const struct stack_copy *s, bool force,
+		      struct log_chain *ret)
 {
 	struct procs *procs = c->chains->procs;
 	const struct waiting_copy *waiting = copies_find(c, s->hash);
@@ -137,12 +152,7 @@ static bool copy_walk(struct copies *c, const struct stack_copy *s, bool force)
 				.table_word = copies_table_word,
 				.find_region = copies_find_region,
 				.ctx = &at};
-	struct log_chain chain = {.hash = s->hash,
-				  .tgid = at.tgid,
-				  .generation = LOG_GENERATION(s->task),
-				  .n_frames = s->n_frames,
-				  .n_kernel = s->n_kernel,
-				  .frames = c->frames};
+	struct log_chain chain = copy_begin_chain(c, s);
 	bool at_leaf = s->at_leaf;
 	uint32_t n = 0;
 
@@ -166,7 +176,6 @@ static bool copy_walk(struct copies *c, const struct stack_copy *s, bool force)
 	 * table. */
 	if (chain.cause != CHAIN_COMPLETE && chain.cause != CHAIN_TOO_DEEP)
 		chain.cause = CHAIN_NO_TABLE;
-	memcpy(c->frames, s->frames, s->n_frames * sizeof(*c->frames));
 	for (uint32_t i = 0; i < n; i++) {
 		if (at_leaf && !FRAME_IS_SCRIPT(c->walked[i])) {
 			at_leaf = false; /* it is the sample's place */
@@ -178,39 +187,104 @@ static bool copy_walk(struct copies *c, const struct stack_copy *s, bool force)
 		}
 		c->frames[chain.n_frames++] = c->walked[i];
 	}
-	c->n_walked++;
-	c->n_given_up += chain.cause == CHAIN_NO_TABLE;
-	chains_add_late(c->chains, &chain);
 	copies_forget(c, s->hash);
+	*ret = chain;
 	return true;
 }
 
-/* Walks CPU's copies taken before UNTIL_NS, those before FORCE_NS without waiting; returns how many
- * wait. */
-static size_t walk_ring(struct copies *c, uint32_t cpu, uint64_t until_ns, uint64_t force_ns)
+/* Keeps what the walk of a thread's end led to. */
+static void copies_keep_end(struct copies *c, const struct log_chain *chain)
 {
+	struct walked_end *e = &c->ends[c->n_ends++ % n_elems(c->ends)];
+
+	free(e->frames);
+	*e = (struct walked_end){
+		.hash = chain->hash,
+		.cause = chain->cause,
+		.n_frames = chain->n_frames,
+		.frames = xmemdup(chain->frames, chain->n_frames * sizeof(*chain->frames))};
+	for (uint32_t i = 0; i < chain->n_frames; i++)
+		e->has_raw |= !FRAME_IS_SCRIPT(chain->frames[i]) &&
+			      !(chain->frames[i] >> FRAME_IMAGE_SHIFT & FRAME_MAX_IMAGES);
+}
+
+static const struct walked_end *copies_find_end(const struct copies *c, uint64_t hash)
+{
+	for (size_t i = 0; i < n_elems(c->ends); i++)
+		if (c->ends[i].hash == hash)
+			return &c->ends[i];
+	return NULL;
+}
+
+/* The chain of S, whose user's callers are those of its thread's last walk; false while that waits.
+ * A new program's sample has none that only the old one's mappings explain. */
+static bool copy_join(struct copies *c, const struct stack_copy *s, bool force,
+		      struct log_chain *ret)
+{
+	const struct walked_end *e = copies_find_end(c, s->link);
+
+	if (!e && !force && copies_find(c, s->link))
+		return false;
+	*ret = copy_begin_chain(c, s);
+	ret->cause = CHAIN_EXITING;
+	if (!e || (s->in_exec && e->has_raw))
+		return true;
+	ret->cause = e->cause;
+	for (uint32_t i = 0; i < e->n_frames; i++) {
+		if (ret->n_frames == CHAIN_MAX_FRAMES) {
+			ret->cause = CHAIN_TOO_DEEP;
+			break;
+		}
+		c->frames[ret->n_frames++] = e->frames[i];
+	}
+	return true;
+}
+
+/* Ends what S began, or says that it waits.  IS_END: S is no sample's, but a thread's last walk. */
+static bool copy_take(struct copies *c, const struct stack_copy *s, bool is_end, bool force)
+{
+	struct log_chain chain;
+
+	if (!is_end)
+		chains_expect(c->chains, s->hash);
+	if (!(s->link ? copy_join(c, s, force, &chain) : copy_walk(c, s, force, &chain)))
+		return false;
+	if (is_end) {
+		copies_keep_end(c, &chain);
+		return true;
+	}
+	c->n_walked++;
+	c->n_given_up += chain.cause == CHAIN_NO_TABLE;
+	chains_add_late(c->chains, &chain);
+	return true;
+}
+
+/* Walks the copies of ring I taken before UNTIL_NS, those before FORCE_NS without waiting; returns
+ * how many wait. */
+static size_t walk_ring(struct copies *c, uint32_t i, uint64_t until_ns, uint64_t force_ns)
+{
+	const bool is_end = i >= log_n_cpus(c->log);
 	struct log_copies ring;
 	uint64_t at, head, tail;
 	size_t n_left = 0;
 
-	if (!log_open_copies(c->log, cpu, &ring))
+	if (!log_open_copies(c->log, i, &ring))
 		return 0;
 	head = __atomic_load_n(&ring.cpu->head, __ATOMIC_ACQUIRE);
 	at = tail = ring.cpu->tail;
 	while (at != head) {
-		const uint32_t i = (uint32_t)at & (ring.n_chunks - 1);
-		struct stack_copy *s = (void *)(ring.chunks + (size_t)i * COPY_CHUNK_BYTES);
+		const uint32_t first = (uint32_t)at & (ring.n_chunks - 1);
+		struct stack_copy *s = (void *)(ring.chunks + (size_t)first * COPY_CHUNK_BYTES);
 		uint32_t n = s->n_chunks;
 
-		if (!n || n > ring.n_chunks - i || n > head - at) { /* not what is written */
+		if (!n || n > ring.n_chunks - first || n > head - at) { /* not what is written */
 			at = tail = head;
 			break;
 		}
 		if (s->state == COPY_NEW && s->time_ns >= until_ns)
 			break;
 		if (s->state == COPY_NEW && copy_is_sound(s)) {
-			chains_expect(c->chains, s->hash);
-			if (copy_walk(c, s, s->time_ns < force_ns)) {
+			if (copy_take(c, s, is_end, s->time_ns < force_ns)) {
 				memset(s, 0, (size_t)n * COPY_CHUNK_BYTES);
 				s->n_chunks = n;
 				s->state = COPY_WALKED;
@@ -233,8 +307,11 @@ size_t copies_walk(struct copies *c, uint64_t until_ns, bool force)
 	const uint64_t force_ns = force && until_ns > old_ns ? until_ns : old_ns;
 	size_t n_left = 0;
 
-	for (uint32_t cpu = 0; cpu < log_n_cpus(c->log); cpu++)
-		n_left += walk_ring(c, cpu, until_ns, force_ns);
+	/* Ends first: samples of their threads are joined to them. */
+	for (uint32_t i = log_n_cpus(c->log); i < log_n_copy_rings(c->log); i++)
+		walk_ring(c, i, until_ns, force_ns);
+	for (uint32_t i = 0; i < log_n_cpus(c->log) && i < log_n_copy_rings(c->log); i++)
+		n_left += walk_ring(c, i, until_ns, force_ns);
 	for (unsigned i = 0; i < COPIES_PIECES; i++)
 		close_piece(c, &c->pieces[i]);
 	return n_left;

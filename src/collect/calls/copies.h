@@ -23,6 +23,16 @@ struct waiting_copy {
 /* Tables are looked at through pieces, of which so many are mapped. */
 #define COPIES_PIECES 16
 
+/* What the walk of a thread that ended, or began another program, led to: for the samples that are
+ * taken when its memory is gone. */
+struct walked_end {
+	uint64_t hash; /* of its copy; 0: none */
+	enum chain_cause cause;
+	uint32_t n_frames;
+	bool has_raw; /* a frame is an address in its process */
+	uint64_t *frames;
+};
+
 struct copies {
 	struct log *log; /* borrowed, as all here */
 	struct chains *chains;
@@ -32,6 +42,8 @@ struct copies {
 		uint32_t *words; /* NULL: not mapped */
 		uint32_t at, n;
 	} pieces[COPIES_PIECES];
+	struct walked_end ends[EXIT_PATHS]; /* the newest ones */
+	uint32_t n_ends;		    /* ever */
 	uint64_t walked[CHAIN_MAX_FRAMES], frames[CHAIN_MAX_FRAMES];
 	uint64_t n_walked, n_given_up; /* copies, ever */
 };

@@ -34,8 +34,8 @@ struct log_chains {
 	struct unwind_rule *rules;
 	struct unwind_image *images;
 	struct image_key *keys;	    /* n_image_keys */
-	struct copy_cpu *copy_cpus; /* n_cpus */
-	int copies_fd;		    /* n_cpus * n_copy_chunks; mapped while they are walked */
+	struct copy_cpu *copy_cpus; /* one a ring */
+	int copies_fd;		    /* the rings' chunks; mapped while they are walked */
 	struct log_chains_shared shared;
 	struct ring_buffer *requests;
 	void (*on_request)(void *ctx, const struct image_request *r); /* while they are read */
@@ -87,13 +87,26 @@ static uint32_t n_word_pairs(const struct log_opts *opts)
 	return (uint32_t)((opts->n_unwind_words + 1) / 2);
 }
 
+static uint32_t n_copy_rings(const struct log_opts *opts)
+{
+	return opts->n_cpus + EXIT_RINGS(opts->n_cpus);
+}
+
+/* The first chunk of ring I of copies. */
+static uint32_t copy_ring_at(const struct log_opts *opts, uint32_t i)
+{
+	return i <= opts->n_cpus ? i * opts->n_copy_chunks
+				 : opts->n_cpus * opts->n_copy_chunks +
+					   (i - opts->n_cpus) * opts->n_exit_chunks;
+}
+
 void log_chains_prepare(struct bpf_object *obj, const struct log_opts *opts)
 {
 	const struct {
 		const char *name;
 		uint32_t n;
 	} maps[] = {
-		{"walks", opts->n_cpus + (opts->n_cpus < EXIT_WALKS ? opts->n_cpus : EXIT_WALKS)},
+		{"walks", n_copy_rings(opts)},
 		{"chain_cpus", opts->n_cpus},
 		{"chain_words", opts->n_cpus * opts->n_chain_words},
 		{"slot_chains", opts->n_cpus * opts->n_slots},
@@ -101,8 +114,8 @@ void log_chains_prepare(struct bpf_object *obj, const struct log_opts *opts)
 		{"unwind_rules", UNWIND_N_RULES},
 		{"unwind_images", FRAME_MAX_IMAGES + 1},
 		{"image_keys", opts->n_image_keys},
-		{"copy_cpus", opts->n_cpus},
-		{"copy_chunks", opts->n_cpus * (opts->n_copy_chunks ? opts->n_copy_chunks : 1)},
+		{"copy_cpus", n_copy_rings(opts)},
+		{"copy_chunks", opts->n_copy_chunks ? copy_ring_at(opts, n_copy_rings(opts)) : 1},
 		{"exit_paths", EXIT_PATHS},
 		{"requests", 65536},
 		{"scripts", SCRIPT_RING_BYTES},
@@ -174,7 +187,7 @@ int log_chains_open(struct bpf_object *obj, const struct log_opts *opts,
 	c->rules = map_named(obj, "unwind_rules", sizeof(*c->rules), UNWIND_N_RULES);
 	c->images = map_named(obj, "unwind_images", sizeof(*c->images), FRAME_MAX_IMAGES + 1);
 	c->keys = map_named(obj, "image_keys", sizeof(*c->keys), c->opts.n_image_keys);
-	c->copy_cpus = map_named(obj, "copy_cpus", sizeof(*c->copy_cpus), c->opts.n_cpus);
+	c->copy_cpus = map_named(obj, "copy_cpus", sizeof(*c->copy_cpus), n_copy_rings(&c->opts));
 	c->copies_fd = bpf_map__fd(bpf_object__find_map_by_name(obj, "copy_chunks"));
 	c->requests = ring_buffer__new(bpf_map__fd(bpf_object__find_map_by_name(obj, "requests")),
 				       on_request, c, NULL);
@@ -201,7 +214,7 @@ void log_chains_close(struct log_chains *c)
 	log_unmap_array(c->rules, sizeof(*c->rules), UNWIND_N_RULES);
 	log_unmap_array(c->images, sizeof(*c->images), FRAME_MAX_IMAGES + 1);
 	log_unmap_array(c->keys, sizeof(*c->keys), c->opts.n_image_keys);
-	log_unmap_array(c->copy_cpus, sizeof(*c->copy_cpus), c->opts.n_cpus);
+	log_unmap_array(c->copy_cpus, sizeof(*c->copy_cpus), n_copy_rings(&c->opts));
 	ring_buffer__free(c->requests);
 	vec_release(&c->unread);
 	free(c);
@@ -323,23 +336,30 @@ void log_each_chain(struct log *l, void (*fn)(void *ctx, const struct log_chain 
 	}
 }
 
-bool log_open_copies(const struct log *l, uint32_t cpu, struct log_copies *ret)
+uint32_t log_n_copy_rings(const struct log *l)
 {
 	const struct log_chains *c = log_chains_of(l);
-	size_t n_bytes;
+
+	return c && c->opts.n_copy_chunks ? n_copy_rings(&c->opts) : 0;
+}
+
+bool log_open_copies(const struct log *l, uint32_t i, struct log_copies *ret)
+{
+	const struct log_chains *c = log_chains_of(l);
+	uint32_t at, n;
 	struct pages e;
 	uint8_t *p;
 
-	if (!c || !c->opts.n_copy_chunks ||
-	    __atomic_load_n(&c->copy_cpus[cpu].head, __ATOMIC_ACQUIRE) == c->copy_cpus[cpu].tail)
+	if (__atomic_load_n(&c->copy_cpus[i].head, __ATOMIC_ACQUIRE) == c->copy_cpus[i].tail)
 		return false;
-	n_bytes = (size_t)c->opts.n_copy_chunks * COPY_CHUNK_BYTES; /* whole pages */
-	e = pages_of(cpu * n_bytes, n_bytes);
+	at = copy_ring_at(&c->opts, i);
+	n = copy_ring_at(&c->opts, i + 1) - at;
+	e = pages_of((size_t)at * COPY_CHUNK_BYTES, (size_t)n * COPY_CHUNK_BYTES); /* whole pages */
 	p = mmap(NULL, e.n, PROT_READ | PROT_WRITE, MAP_SHARED, c->copies_fd, (off_t)e.at);
 	if (p == MAP_FAILED)
 		return false;
 	madvise(p, e.n, MADV_DONTDUMP); /* what others have on their stacks is in no core of ours */
-	*ret = (struct log_copies){&c->copy_cpus[cpu], p, c->opts.n_copy_chunks};
+	*ret = (struct log_copies){&c->copy_cpus[i], p, n};
 	return true;
 }
 
@@ -353,8 +373,8 @@ uint64_t log_copies_refused(const struct log *l)
 	const struct log_chains *c = log_chains_of(l);
 	uint64_t n = 0;
 
-	for (uint32_t cpu = 0; c && cpu < c->opts.n_cpus; cpu++)
-		n += c->copy_cpus[cpu].n_refused;
+	for (uint32_t i = 0; i < log_n_copy_rings(l); i++)
+		n += c->copy_cpus[i].n_refused;
 	return n;
 }
 
