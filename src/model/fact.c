@@ -215,7 +215,7 @@ static void settle_traps(struct sample_facts *f)
 	uint64_t set = f->value & FACT_TRAPS & ~FACT_MASK(FACT_NOTRAP);
 	uint64_t first = 0;
 
-	for (size_t i = 0; i < n_elems(precedence) && !first; i++)
+	for (size_t i = 0; i < n_elems(precedence) && set && !first; i++)
 		first = set & FACT_MASK(precedence[i]);
 	if (!set && !facts_has(f, FACT_EXCEPTION))
 		return;

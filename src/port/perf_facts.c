@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/hash.h"
 #include "base/str.h"
 #include "formats/facts/precise.h"
 
@@ -93,6 +94,30 @@ static bool read_registers(struct perf_facts *f, const struct perfdata_sample *s
 	return true;
 }
 
+/* Settles in RET what P tells, whose only fields are data_src and a weight. */
+static void read_source(struct perf_facts *f, const struct precise_sample *p,
+			struct sample_facts *ret)
+{
+	struct perf_facts_source *s = &f->sources[hash_u64(p->data_src) % PERF_FACTS_N_SOURCES];
+
+	if (!s->used || s->data_src != p->data_src || s->exact != p->exact) {
+		const struct precise_sample alone = {.x86 = p->x86,
+						     .exact = p->exact,
+						     .has = PRECISE_DATA_SRC,
+						     .data_src = p->data_src};
+
+		precise_facts(&alone, ret);
+		facts_settle(ret);
+		*s = (struct perf_facts_source){p->data_src, ret->known, ret->value, true,
+						p->exact};
+	}
+	ret->known = s->known;
+	ret->value = s->value;
+	ret->counters_known = 0;
+	if (p->has & (PRECISE_WEIGHT | PRECISE_WEIGHT_STRUCT))
+		precise_weight(p, ret);
+}
+
 static void read_fields(struct perf_facts *f, const struct perfdata_record *r, uint32_t event,
 			struct sample_facts *ret)
 {
@@ -120,9 +145,15 @@ static void read_fields(struct perf_facts *f, const struct perfdata_record *r, u
 		p.branch_from = b.from;
 		p.branch_flags = b.flags;
 	}
-	precise_facts(&p, ret);
-	if (p.has & PRECISE_DATA_SRC)
-		fact_defs_apply(f->defs, FACT_SOURCE_DATA_SRC, &p.data_src, ret);
+	if (p.has & PRECISE_DATA_SRC && !f->defs &&
+	    !(p.has & ~(PRECISE_DATA_SRC | PRECISE_WEIGHT | PRECISE_WEIGHT_STRUCT))) {
+		read_source(f, &p, ret);
+	} else {
+		precise_facts(&p, ret);
+		if (p.has & PRECISE_DATA_SRC)
+			fact_defs_apply(f->defs, FACT_SOURCE_DATA_SRC, &p.data_src, ret);
+		facts_settle(ret);
+	}
 	if (ret->counters_known & 1u << FACT_RETDELAY)
 		f->events.v[event].retdelay = true;
 }
@@ -142,6 +173,7 @@ bool perf_facts_read(struct perf_facts *f, const struct perfdata_record *r, uint
 		if (!read_registers(f, &r->sample, f->events.v[event].kind == PERF_FACTS_IBS_FETCH,
 				    ret))
 			return false;
+		facts_settle(ret);
 		break;
 	case PERF_FACTS_FIELDS:
 		read_fields(f, r, event, ret);
@@ -149,7 +181,6 @@ bool perf_facts_read(struct perf_facts *f, const struct perfdata_record *r, uint
 	default:
 		return false;
 	}
-	facts_settle(ret);
 	ret->weight = r->sample.period;
 	return ret->known || ret->counters_known;
 }

@@ -18,6 +18,8 @@ enum perf_facts_kind {
 	PERF_FACTS_IBS_FETCH,
 };
 
+#define PERF_FACTS_N_SOURCES 64
+
 struct perf_facts {
 	const struct perfdata *pd;
 	const struct fact_defs *defs; /* facts to take besides; NULL: none */
@@ -28,6 +30,11 @@ struct perf_facts {
 	events;
 	bool asked, x86;
 	struct ibs_machine amd;
+	/* What some values of data_src tell, settled: a file has few, and many samples. */
+	struct perf_facts_source {
+		uint64_t data_src, known, value;
+		bool used, exact;
+	} sources[PERF_FACTS_N_SOURCES];
 	uint64_t addr, phys; /* of its data, in the registers of the op read last; 0: not told */
 	uint64_t n_damaged;  /* raw parts that are too short */
 	uint64_t n_no_ip;    /* IBS ops whose address the hardware could not tell */

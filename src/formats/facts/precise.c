@@ -182,8 +182,9 @@ static void data_src_facts(uint64_t d, bool x86, struct sample_facts *f)
 
 /* A latency of 0 is one that was not measured.  Several instructions may retire in one cycle: there
  * 0 is a value, where the machine tells it at all. */
-static void weight_facts(const struct precise_sample *s, struct sample_facts *f)
+void precise_weight(const struct precise_sample *s, struct sample_facts *ret)
 {
+	struct sample_facts *f = ret;
 	uint64_t w = s->weight;
 
 	if (s->has & PRECISE_WEIGHT_STRUCT) {
@@ -253,7 +254,7 @@ void precise_facts(const struct precise_sample *s, struct sample_facts *ret)
 	if (s->has & PRECISE_DATA_SRC)
 		data_src_facts(s->data_src, s->x86, f);
 	if (s->has & (PRECISE_WEIGHT | PRECISE_WEIGHT_STRUCT))
-		weight_facts(s, f);
+		precise_weight(s, f);
 	if (s->has & PRECISE_BRANCH && s->branch_from == s->ip)
 		branch_facts(s->branch_flags, f);
 	if (s->has & PRECISE_TRANSACTION && s->transaction)

@@ -28,6 +28,9 @@ struct precise_sample {
 /* Where the data of DATA_SRC came from, as far as no bit of a vector tells it. */
 enum access_source precise_source(uint64_t data_src);
 
+/* Adds what S's weight tells to RET, which knows already whether S is a load. */
+void precise_weight(const struct precise_sample *s, struct sample_facts *ret);
+
 /* What S tells, not settled yet. */
 void precise_facts(const struct precise_sample *s, struct sample_facts *ret);
 
