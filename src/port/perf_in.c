@@ -21,7 +21,9 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/path_rules.h"
 #include "base/plain_file.h"
+#include "base/str.h"
 #include "formats/facts/precise.h"
 #include "resolve/debug_file.h"
 #include "resolve/elf_probe.h"
@@ -353,9 +355,30 @@ static int open_at(const char *root, const char *path, const struct image_ref *r
 	return take_fd(&fd);
 }
 
+/* Opens the file for PATH that --path names or has in a directory, there at PATH or by its name. */
+static int open_named(const struct perf_in *in, const char *path, const struct image_ref *ref)
+{
+	const struct perf_in_opts *o = in->opts;
+	const char *name = str_basename(path);
+	_mem_ char *moved = path_rules_find(o->paths, o->n_paths, path);
+	int fd = moved && *moved ? open_at("", moved, ref) : -1;
+
+	for (size_t i = 0; i < o->n_paths && fd < 0; i++) {
+		_mem_ char *beside = xasprintf("%s/%s", o->paths[i], name);
+
+		if (strcmp(str_basename(o->paths[i]), name) == 0)
+			fd = open_at("", o->paths[i], ref);
+		if (fd < 0)
+			fd = open_at(o->paths[i], path, ref);
+		if (fd < 0)
+			fd = open_at("", beside, ref);
+	}
+	return fd;
+}
+
 /* Without a build-id a file is the one that was mapped if it is the same inode of the same device:
- * then this is the machine that the recording is of.  What lies below --symfs
- * its user vouches for. */
+ * then this is the machine that the recording is of.  Else whoever names it with --symfs or --path
+ * vouches for it. */
 static int find_file(void *ctx, const struct image_ref *ref, const char *path)
 {
 	struct perf_in *in = ctx;
@@ -374,6 +397,8 @@ static int find_file(void *ctx, const struct image_ref *ref, const char *path)
 	    stat(path, &st) >= 0 && st.st_ino == ref->ino &&
 	    ((uint64_t)major(st.st_dev) << 32 | minor(st.st_dev)) == ref->dev)
 		fd = open_at("", path, ref);
+	if (fd < 0 && !ref->build_id.n_bytes)
+		fd = open_named(in, path, ref);
 	return fd;
 }
 
