@@ -161,7 +161,7 @@ static void sort_processes(struct recording_counts *r)
 static const struct emit_col columns[] = {
 	{.key = "pid", .type = EMIT_U64},
 	{.key = "comm", .title = "process", .type = EMIT_STR, .cut = TEXT_NAME},
-	{.key = "event", .type = EMIT_STR},
+	{.key = "event", .type = EMIT_STR, .cut = TEXT_END},
 	{.key = "count", .type = EMIT_FIXED},
 	{.key = "unit", .title = "", .type = EMIT_STR},
 	{.key = "error_pct", .title = "+-", .type = EMIT_PERCENT},

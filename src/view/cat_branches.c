@@ -5,18 +5,18 @@
 #include "query/samples/branch_rows.h"
 
 static const struct emit_col cols[] = {
-	{"event", NULL, EMIT_STR},
+	{"event", NULL, EMIT_STR, .cut = TEXT_END, .spare = 1},
 	{"count", NULL, EMIT_U64},
 	{"mispredicted", "mispred", EMIT_U64},
-	{"predicted", NULL, EMIT_U64},
+	{"predicted", NULL, EMIT_U64, .spare = 2},
 	{"cycles", NULL, EMIT_U64},
 	{"cycles_known", "of", EMIT_U64},
 	{"from", NULL, EMIT_HEX},
-	{"from_procedure", "procedure", EMIT_STR, .cut = TEXT_PATH},
-	{"from_image", "image", EMIT_STR, .cut = TEXT_PATH},
+	{"from_procedure", "procedure", EMIT_STR, .cut = TEXT_NAME},
+	{"from_image", "image", EMIT_STR, .cut = TEXT_PATH, .spare = 1},
 	{"to", NULL, EMIT_HEX},
-	{"to_procedure", "procedure", EMIT_STR, .cut = TEXT_PATH},
-	{"to_image", "image", EMIT_STR, .cut = TEXT_PATH},
+	{"to_procedure", "procedure", EMIT_STR, .cut = TEXT_NAME},
+	{"to_image", "image", EMIT_STR, .cut = TEXT_PATH, .spare = 1},
 };
 
 /* Address, procedure and image of PLACE, as three cells. */

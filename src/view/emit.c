@@ -421,7 +421,8 @@ static void name_left_out(struct emit *e, const struct fit_col *fits)
 		    e->cols[i].spare >= EMIT_SPARE_UNSAID)
 			continue;
 		str_add(&names, names.n ? ", " : "");
-		text_show(&names, emit_title(&e->cols[i]));
+		text_show(&names,
+			  *emit_title(&e->cols[i]) ? emit_title(&e->cols[i]) : e->cols[i].key);
 	}
 	if (names.n)
 		emit_text(e, "no room for: %s\n", names.v);

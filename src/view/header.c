@@ -205,7 +205,7 @@ static void emit_events(struct emit *e, const struct query *q)
 	const bool guest = has_guests(q);
 	const int timed = has_times(q) ? EMIT_IN_JSON : EMIT_IN_NONE;
 	const struct emit_col cols[] = {
-		{"name", "event", EMIT_STR},
+		{"name", "event", EMIT_STR, .cut = TEXT_END},
 		{"period", NULL, EMIT_U64},
 		{"freq_hz", NULL, EMIT_U64, .in = EMIT_IN_JSON},
 		{"unit", NULL, EMIT_STR, .in = timed},

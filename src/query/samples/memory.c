@@ -484,8 +484,8 @@ void memory_gather(struct query *q, const struct memory_opts *o, struct memory *
 
 	*ret = (struct memory){0};
 	m.namer = (struct memory_namer){.q = q, .arena = &ret->arena};
-	for (unsigned i = 0; i < q->n_events; i++)
-		ret->n_samples += q->cols[i].n_samples;
+	for (unsigned i = 0; i < q->n_events; i++) /* accesses of idle tasks are shown, too */
+		ret->n_samples += q->cols[i].n_samples + q->cols[i].n_idle;
 	sort_into_rows(&m);
 	if (o->by == MEMORY_LINE)
 		look_at_lines(&m);
