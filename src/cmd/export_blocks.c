@@ -256,6 +256,9 @@ static int write_out(struct blocks_writer *w, const struct export_blocks *o)
 			       w->refusal.msg);
 	if (!w->n_procs)
 		return CMD_NOTHING;
+	if (o->form == BLOCKS_LCOV && !w->lines.n)
+		return err_set(&w->c->err, -ENOENT,
+			       "no code that was counted has lines: it needs DWARF (-g)");
 	if (w->n_refused)
 		cmd_notice(c, "%zu procedure%s left out; the first: %s", w->n_refused,
 			   plural_are(w->n_refused), w->refusal.msg);

@@ -362,6 +362,8 @@ void listing_open(struct listing *l, struct query *q, const struct columns *colu
 		charge_lines(l, c->lines);
 		l->named_by = c->made_by;
 		listing_load_texts(l, c->made_s);
+		if (!l->has_source && !l->why_no_source.msg[0])
+			err_set(&l->why_no_source, -ENODATA, "the file tells none of this code");
 	}
 	listing_evaluate(l, columns);
 	listing_find_heat(l, columns->hide);
