@@ -133,7 +133,7 @@ def compare(build, name, image, n, depth, said):
     by = {"branches": blocks(build, "branches", image), "retired": blocks(build, "retired", image)}
     # Between DEPTH jumps are DEPTH - 1 runs.
     bound = bounds(both, instructions("branches", image), n * (depth - 1) / taken, n / steps)
-    judge(name, "branches", both, by["branches"], taken / (n * depth), bound["branches"])
+    judge(name, "branches", both, by["branches"], taken / (n * (depth - 1)), bound["branches"])
     judge(name, "retired", both, by["retired"], steps / (n * 1000), bound["retired"])
 
 

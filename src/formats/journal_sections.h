@@ -11,12 +11,12 @@
 /* Sections behind the values.  A reader passes over one it does not know, unless its number is odd:
  * then it refuses the record. */
 enum {
-	SECTION_BRANCHES = 2,
 	SECTION_MINUTES = 4,
 	SECTION_ACCESSES = 6,
 	SECTION_CONTAINERS = 8,
 	SECTION_SCRIPTS = 9,
-	SECTION_THREAD_NAMES = 11
+	SECTION_THREAD_NAMES = 11,
+	SECTION_BRANCHES = 12
 };
 
 #endif

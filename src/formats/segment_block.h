@@ -9,7 +9,8 @@
 #include "base/rd.h"
 #include "formats/segment.h"
 
-#define BLOCK_MAX_COLUMNS 16
+#define BLOCK_MAX_COLUMNS      16
+#define SEGMENT_BRANCH_COLUMNS 11
 
 /* Columns of owners behind those of version 1. */
 enum segment_owner_columns {

@@ -412,7 +412,7 @@ static int walk_points(const struct profile *p, const struct block *b,
 static int walk_branches(const struct profile *p, const struct block *b,
 			 const struct profile_map *map, struct profile *into, struct err *err)
 {
-	struct block_column c[9];
+	struct block_column c[SEGMENT_BRANCH_COLUMNS];
 	uint64_t event = 0, owner = 0, from = 0, to;
 	int rc = block_columns(b, c, n_elems(c), err);
 
@@ -430,6 +430,8 @@ static int walk_branches(const struct profile *p, const struct block *b,
 			.n_mispredicted = column_next(&c[6]),
 			.cycles = column_next(&c[7]),
 			.n_cycles = column_next(&c[8]),
+			.n_newest = column_next(&c[9]),
+			.n_oldest = column_next(&c[10]),
 		};
 		if (event >= p->events.n || owner >= p->owners.n || from >= p->places.n ||
 		    to >= p->places.n)
@@ -549,7 +551,7 @@ static unsigned n_known_columns(unsigned type)
 	case SEGMENT_POINTS:
 		return 4;
 	case SEGMENT_BRANCHES:
-		return 9;
+		return SEGMENT_BRANCH_COLUMNS;
 	case SEGMENT_MINUTES:
 		return SEGMENT_MINUTES_COLUMNS;
 	case SEGMENT_ACCESSES:

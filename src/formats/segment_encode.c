@@ -408,11 +408,13 @@ static int put_some_branches(struct encoder *e, uint32_t from, uint32_t end, str
 		wr_uleb(COLUMN(6), b->n_mispredicted);
 		wr_uleb(COLUMN(7), b->cycles);
 		wr_uleb(COLUMN(8), b->n_cycles);
+		wr_uleb(COLUMN(9), b->n_newest);
+		wr_uleb(COLUMN(10), b->n_oldest);
 		event = ev;
 		owner = ow;
 		place = at;
 	}
-	return block_add(&e->w, SEGMENT_BRANCHES, 0, end - from, 9, err);
+	return block_add(&e->w, SEGMENT_BRANCHES, 0, end - from, SEGMENT_BRANCH_COLUMNS, err);
 }
 
 static int put_scripts(struct encoder *e, struct err *err)
@@ -515,7 +517,9 @@ static void choose_version(const struct encoder *e, uint16_t *ret_major, uint16_
 			 containers || accesses;
 
 	*ret_major = new ? 2 : 1;
-	*ret_minor = new		  ? (accesses ? 2 : containers)
+	*ret_minor = new		  ? (e->k.branches.n ? 3
+					     : accesses	     ? 2
+							     : containers)
 		     : e->origin	  ? 3
 		     : e->p->user_facts.n ? 2
 		     : e->k.traces.n	  ? 1

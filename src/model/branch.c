@@ -35,6 +35,8 @@ uint32_t profile_add_branch(struct profile *p, const struct branch *b)
 	to->n_mispredicted += b->n_mispredicted;
 	to->cycles += b->cycles;
 	to->n_cycles += b->n_cycles;
+	to->n_newest += b->n_newest;
+	to->n_oldest += b->n_oldest;
 	return i;
 }
 

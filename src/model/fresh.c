@@ -156,6 +156,8 @@ struct branch profile_fresh_branch(const struct profile *p, size_t i)
 	b.n_mispredicted -= was->n_mispredicted;
 	b.cycles -= was->cycles;
 	b.n_cycles -= was->n_cycles;
+	b.n_newest -= was->n_newest;
+	b.n_oldest -= was->n_oldest;
 	return b;
 }
 

@@ -150,6 +150,10 @@ struct branch {
 	uint64_t count;
 	uint64_t n_predicted, n_mispredicted; /* of COUNT; unknown for the rest */
 	uint64_t cycles, n_cycles; /* cycles since the branch before; n_cycles of COUNT know it */
+	/* Of COUNT: newest of their stack, so that it is not known how far code ran on from TO; and
+	 * oldest, so that it is not known where the run that ended at FROM began.  Both 0: not
+	 * told. */
+	uint64_t n_newest, n_oldest;
 };
 
 /* Accesses to memory by instructions at one place, from samples that tell the address of their

@@ -157,6 +157,9 @@ char *profile_dump(const struct profile *p)
 		add_place(&s, p, b->to);
 		str_addf(&s, " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, b->count,
 			 b->n_predicted, b->n_mispredicted, b->cycles, b->n_cycles);
+		if (b->n_newest || b->n_oldest)
+			str_addf(&s, " newest %" PRIu64 " oldest %" PRIu64, b->n_newest,
+				 b->n_oldest);
 		vec_push(&lines, s.v);
 	}
 	vec_each (a, &p->accesses) {

@@ -68,7 +68,9 @@ static void slot_flush(struct perf_world *w, struct perf_branch_slot *s)
 	to->n_mispredicted += s->n_mispredicted;
 	to->cycles += s->cycles;
 	to->n_cycles += s->n_cycles;
-	s->count = s->n_predicted = s->n_mispredicted = s->n_cycles = 0;
+	to->n_newest += s->n_newest;
+	to->n_oldest += s->n_oldest;
+	s->count = s->n_predicted = s->n_mispredicted = s->n_cycles = s->n_newest = s->n_oldest = 0;
 	s->cycles = 0;
 }
 
@@ -196,6 +198,19 @@ static void count_branch(struct perf_branch_slot *s, uint64_t flags)
 	s->n_cycles += cycles != 0;
 }
 
+/* B, a jump that was counted, is the oldest of its stack. */
+static void count_oldest(struct perf_world *w, uint32_t proc, uint32_t who,
+			 const struct perf_branch_who *k, const struct perfdata_branch *b)
+{
+	struct perf_branch_slot *s = slot_of(w, pair_of(w, who, b), who, b);
+
+	if (!s->branch) { /* another one took its slot */
+		odd_branch(w->procs.v[proc].maps, s, 0);
+		find_branch(w, proc, k, s);
+	}
+	s->n_oldest++;
+}
+
 /* The jumps of R's stack, which K makes; ALL: no kind of jump is left out. */
 static void count_stack(struct perf_world *w, uint32_t proc, const struct perfdata_record *r,
 			const struct perf_branch_who *k, bool all)
@@ -204,7 +219,7 @@ static void count_stack(struct perf_world *w, uint32_t proc, const struct perfda
 	const uint32_t n = r->sample.branches.n / 3, who = who_of(w, k);
 	struct perfdata_branch v[SOME];
 	struct perf_branch_slot *pairs[SOME];
-	uint64_t by = 0; /* the start of the jump after this one */
+	struct perfdata_branch last = {0}; /* the jump after this one; all 0: there is none */
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct perfdata_branch *b = &v[i % SOME];
@@ -221,23 +236,28 @@ static void count_stack(struct perf_world *w, uint32_t proc, const struct perfda
 			}
 		}
 		if (!b->from && !b->to) {
-			by = 0;
+			if (last.from)
+				count_oldest(w, proc, who, k, &last);
+			last = *b;
 			continue;
 		}
 		s = slot_of(w, pairs[i % SOME], who, b);
-		odd = odd_branch(maps, s, all ? by : 0);
+		odd = odd_branch(maps, s, all ? last.from : 0);
 		if (odd) {
 			w->n_odd_branches[odd]++;
 			w->n_older_branches += n - i;
-			return;
+			break;
 		}
 		if (!s->branch)
 			find_branch(w, proc, k, s);
 		count_branch(s, b->flags);
+		s->n_newest += !last.from;
 		if (s->count == UINT32_MAX)
 			slot_flush(w, s);
-		by = b->from;
+		last = *b;
 	}
+	if (last.from)
+		count_oldest(w, proc, who, k, &last);
 }
 
 void perf_branches_add(struct perf_world *w, const struct perfdata_record *r, event_id event)

@@ -91,8 +91,8 @@ struct perf_branch_slot {
 	uint64_t to_end; /* so far what is mapped at TO goes on */
 	uint32_t who;	 /* number in branch_whos + 1; 0: the slot is free */
 	uint32_t branch; /* number in the profile + 1; 0: not counted yet */
-	uint32_t count, n_predicted, n_mispredicted, n_cycles;
-	uint64_t cycles, unused;
+	uint32_t count, n_predicted, n_mispredicted, n_cycles, n_newest, n_oldest;
+	uint64_t cycles;
 };
 
 /* Why a branch of a branch stack cannot be. */

@@ -114,6 +114,7 @@ struct stack_thread {
 struct stack_branch {
 	uint32_t from, to; /* places */
 	uint64_t count, n_mispredicted;
+	uint64_t n_newest, n_oldest; /* see struct branch */
 };
 
 /* Instructions of PLACE's line that run one after the other: how often, in any unit that is the

@@ -307,12 +307,17 @@ TEST(branches)
 				EXPECT_EQ(b->n_predicted, 2);
 				EXPECT_EQ(b->cycles, 12);
 				EXPECT_EQ(b->n_cycles, 2);
+				EXPECT_EQ(b->n_newest, 1);
+				EXPECT_EQ(b->n_oldest, 2);
 			} else if (from->svma == 0x204) {
 				EXPECT_EQ(b->count, 1);
 				EXPECT_EQ(b->cycles, 3);
+				EXPECT_EQ(b->n_newest + b->n_oldest, 0);
 			} else {
 				EXPECT_EQ(from->svma, 0x300);
 				EXPECT_EQ(b->n_mispredicted + b->n_predicted + b->n_cycles, 0);
+				EXPECT_EQ(b->n_newest, 1);
+				EXPECT_EQ(b->n_oldest, 0);
 			}
 		}
 		unload(&l);

@@ -194,6 +194,23 @@ TEST(the_example)
 	flow_release(&f);
 }
 
+/* Each end is one of a straight run: what goes to the loop leaves it again. */
+TEST(paired_ends)
+{
+	static const struct made loop[] = {{FLOW_BRANCHES, 0, 0}, {FLOW_LEAVES, 0, 0}};
+	struct run_end ends[] = {{BASE, 98000},
+				 {BASE + BYTES - INSN + 1, -88000},
+				 {BASE + 2 * BYTES - INSN + 1, -10000}};
+	struct block_count c[2];
+	struct flow f;
+
+	make_flow(&f, loop, 2);
+	block_counts_of_branches(&f, ends, 3, c);
+	EXPECT(fabs(c[0].n - 98000) < 0.001 && c[0].confidence == COUNT_HIGH);
+	EXPECT(fabs(c[1].n - 10000) < 0.001 && c[1].confidence != COUNT_HIGH);
+	flow_release(&f);
+}
+
 TEST(calls_end_a_chain)
 {
 	static const struct made two[] = {{FLOW_FALLS, 0, 0}, {FLOW_LEAVES, 0, 0}};

@@ -173,7 +173,7 @@ static void add_end(const struct blocks_maker *m, place_id place, int64_t n, run
 {
 	const struct place *pl = &m->q->profile->places.v[place];
 
-	if (pl->image == m->image && block_at(&m->flow, pl->svma) != SIZE_MAX)
+	if (n && pl->image == m->image && block_at(&m->flow, pl->svma) != SIZE_MAX)
 		vec_push(ends, (struct run_end){pl->svma + (n < 0), n});
 }
 
@@ -189,8 +189,8 @@ static bool count_branches(struct blocks_maker *m)
 	vec_each (b, &rows) {
 		const size_t n = ends.n;
 
-		add_end(m, b->to, (int64_t)b->count, &ends);
-		add_end(m, b->from, -(int64_t)b->count, &ends);
+		add_end(m, b->to, (int64_t)(b->count - b->n_newest), &ends);
+		add_end(m, b->from, -(int64_t)(b->count - b->n_oldest), &ends);
 		m->ret->n_basis += ends.n > n ? b->count : 0;
 	}
 	if (ends.n)

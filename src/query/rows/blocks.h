@@ -10,7 +10,7 @@
 
 /* What counts of blocks are made of. */
 enum blocks_basis {
-	BLOCKS_OF_BRANCHES, /* jumps of branch stacks: counts are of jumps recorded */
+	BLOCKS_OF_BRANCHES, /* jumps of branch stacks: counts are of the runs between */
 	BLOCKS_OF_RETIRED,  /* samples of retired instructions: counts are executions */
 	BLOCKS_EXACT,	    /* another tool's counts of instructions */
 	BLOCKS_OF_LINES,    /* another tool's counts of source lines */

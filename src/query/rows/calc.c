@@ -103,19 +103,20 @@ static unsigned column_of(const struct calc_maker *m, event_id e)
 	return q->col_of[e] < m->columns->cols.n ? q->col_of[e] : m->columns->cols.n;
 }
 
-/* How many jumps one in a branch stack stands for, by what else is known of the stacks' events. */
+/* How many jumps one in a branch stack that a run is known of stands for, by what else is known of
+ * the stacks' events. */
 static double scale_of_branches(const struct calc_maker *m)
 {
 	const struct query *q = m->l->code.q;
 	_vec_ branch_rows rows = {0};
-	double n = 0, cycles = 0, n_cycles = 0;
+	double n = 0, cycles = 0, n_cycles = 0; /* each of N begins a straight run */
 	unsigned column = m->columns->cols.n;
 	double total;
 
 	branch_rows_gather(q, NULL, &rows);
 	vec_each (b, &rows) {
 		column = column_of(m, b->event);
-		n += (double)b->count;
+		n += (double)(b->count - b->n_newest);
 		cycles += (double)b->cycles;
 		n_cycles += (double)b->n_cycles;
 	}

@@ -54,6 +54,8 @@ void branch_rows_gather(const struct query *q, const image_ids *images, branch_r
 		to->n_mispredicted += b->n_mispredicted;
 		to->cycles += b->cycles;
 		to->n_cycles += b->n_cycles;
+		to->n_newest += b->n_newest;
+		to->n_oldest += b->n_oldest;
 	}
 	ret->n = n + 1;
 	qsort(ret->v, ret->n, sizeof(*ret->v), by_count);

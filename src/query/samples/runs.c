@@ -172,7 +172,7 @@ static void add_run_end(struct run_filler *f, uint32_t place, int64_t n)
 {
 	const struct stack_place *pl = &f->to->places.v[place];
 
-	if (pl->image == f->image)
+	if (pl->image == f->image && n)
 		vec_push(&f->ends, (struct run_end){pl->svma + (n < 0), n});
 }
 
@@ -212,8 +212,8 @@ static void add_ranges(struct run_filler *f)
 	const struct symtab *st = resolver_image(f->q->resolver, f->im)->symtab;
 
 	vec_each (b, &f->to->branches) {
-		add_run_end(f, b->to, (int64_t)b->count);
-		add_run_end(f, b->from, -(int64_t)b->count);
+		add_run_end(f, b->to, (int64_t)(b->count - b->n_newest));
+		add_run_end(f, b->from, -(int64_t)(b->count - b->n_oldest));
 	}
 	vec_sort(&f->ends, compare_run_ends);
 	for (size_t i = 0, next; i < f->ends.n; i = next) {

@@ -546,9 +546,9 @@ static void fill_branches(struct filler *f)
 	vec_each (b, &f->p->branches)
 		if (!f->q->wanted || f->q->wanted[b->owner])
 			vec_push(&f->to->branches,
-				 (struct stack_branch){f->place_of[b->from] - 1,
-						       f->place_of[b->to] - 1, b->count,
-						       b->n_mispredicted});
+				 (struct stack_branch){
+					 f->place_of[b->from] - 1, f->place_of[b->to] - 1, b->count,
+					 b->n_mispredicted, b->n_newest, b->n_oldest});
 }
 
 static void fill_about(struct filler *f)
