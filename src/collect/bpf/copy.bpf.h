@@ -34,7 +34,8 @@ MMAPABLE_ARRAY(copy_cpus, struct copy_cpu);
 /* Not static, as copy_stack: verified once instead of for each way that leads here. */
 __noinline int copy_has_share(struct cpu_walk *w)
 {
-	struct copy_cpu *ring = w ? bpf_map_lookup_elem(&copy_cpus, &w->copy_ring) : NULL;
+	__u32 at = w ? w->copy_ring : 0; /* Linux 6.1 takes no key from an argument's memory */
+	struct copy_cpu *ring = bpf_map_lookup_elem(&copy_cpus, &at);
 	__u64 now_ns = bpf_ktime_get_ns();
 
 	if (!w || !ring)
@@ -124,11 +125,11 @@ static __always_inline void copy_ring_bell(const struct cpu_walk *w, __u64 n_bef
  * the sample's slot, or 0 when there is no room. */
 __noinline __u64 copy_stack(struct cpu_walk *w, __u64 task)
 {
-	struct copy_cpu *ring = w ? bpf_map_lookup_elem(&copy_cpus, &w->copy_ring) : NULL;
+	__u32 at = w ? w->copy_ring : 0;
+	struct copy_cpu *ring = bpf_map_lookup_elem(&copy_cpus, &at);
 	struct copying *c;
 	struct stack_copy *s;
 	__u64 n_chunks = 1, n_used, skip = 0, now_ns = bpf_ktime_get_ns();
-	__u32 at;
 
 	if (!ring || !w)
 		return 0;
