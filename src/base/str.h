@@ -34,6 +34,11 @@ const char *str_get(const struct str *s);
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
 
+static inline bool str_is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
 /* The part behind the last '/'. */
 const char *str_basename(const char *path);
 

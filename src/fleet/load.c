@@ -301,7 +301,8 @@ static int load_folded(struct fleet_loader *l, struct err *err)
 			       l->sel->procedures ? "svma" : NULL, true, err);
 }
 
-/* The same of hours, of which there are no sums by context. */
+/* Takes folded contexts in hours H from their procedures.  Contexts have no sums by hour, so these
+ * are read from values. */
 static int load_folded_hours(struct fleet_loader *l, const struct fleet_hours *h, struct err *err)
 {
 	static const uint64_t none = 0;

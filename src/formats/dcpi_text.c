@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/str.h"
 #include "formats/dcpi.h"
 
 /* Printing. */
@@ -145,11 +146,6 @@ struct line {
 	size_t n_value;
 };
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 /* The line at R's place, blanks at its end left out; false at the end of the text. */
 static bool peek(const struct dcpi_text_reader *r, struct line *l)
 {
@@ -159,12 +155,12 @@ static bool peek(const struct dcpi_text_reader *r, struct line *l)
 		return false;
 	nl = memchr(r->p, '\n', (size_t)(r->end - r->p));
 	*l = (struct line){.s = r->p, .n = (size_t)((nl ? nl : r->end) - r->p)};
-	while (l->n && (is_blank(l->s[l->n - 1]) || l->s[l->n - 1] == '\r'))
+	while (l->n && (str_is_blank(l->s[l->n - 1]) || l->s[l->n - 1] == '\r'))
 		l->n--;
-	while (l->n_word < l->n && !is_blank(l->s[l->n_word]))
+	while (l->n_word < l->n && !str_is_blank(l->s[l->n_word]))
 		l->n_word++;
 	l->value = l->s + l->n_word;
-	while (l->value < l->s + l->n && is_blank(*l->value))
+	while (l->value < l->s + l->n && str_is_blank(*l->value))
 		l->value++;
 	l->n_value = (size_t)(l->s + l->n - l->value);
 	return true;
@@ -271,10 +267,10 @@ static int parse_event(const struct dcpi_text_reader *r, struct dcpi_text *t, co
 	uint64_t d = 0;
 	char *name;
 
-	if (!take_number(&p, end, 10, &e.total) || p == end || !is_blank(*p))
+	if (!take_number(&p, end, 10, &e.total) || p == end || !str_is_blank(*p))
 		return dcpi_text_bad(r, err,
 				     "an event line begins with its total, TOTAL NAME:PERIOD:DUTY");
-	while (p < end && is_blank(*p))
+	while (p < end && str_is_blank(*p))
 		p++;
 	duty = memrchr(p, ':', (size_t)(end - p));
 	period = duty ? memrchr(p, ':', (size_t)(duty - p)) : NULL;
@@ -306,7 +302,7 @@ static int parse_row(const struct dcpi_text_reader *r, struct dcpi_text *t, cons
 	for (size_t i = 0; i < t->events.n; i++) {
 		const char *blank = p;
 
-		while (p < end && is_blank(*p))
+		while (p < end && str_is_blank(*p))
 			p++;
 		if (p == blank || !take_number(&p, end, 10, &v))
 			return dcpi_text_bad(r, err, "column %zu of %zu is no count", i + 1,

@@ -150,9 +150,9 @@ struct branch {
 	uint64_t count;
 	uint64_t n_predicted, n_mispredicted; /* of COUNT; unknown for the rest */
 	uint64_t cycles, n_cycles; /* cycles since the branch before; n_cycles of COUNT know it */
-	/* Of COUNT: newest of their stack, so that it is not known how far code ran on from TO; and
-	 * oldest, so that it is not known where the run that ended at FROM began.  Both 0: not
-	 * told. */
+	/* How many of COUNT were the newest of their stack: nobody knows how far code ran on from
+	 * TO.  How many were the oldest: nobody knows where the run that ended at FROM began.  Both
+	 * 0: the source does not tell. */
 	uint64_t n_newest, n_oldest;
 };
 

@@ -8,15 +8,15 @@
  * that is always taken, and a call, for a call is a jump to elsewhere, and its return one to here.
  *
  * A stack's newest jump has a target without an end, its oldest a source without a beginning.
- * Where they are told apart they are left out, so that ends are paired: each run counts from its
- * target to its jump and nowhere else, and forward and backward are the same.  Real processors end
- * their stacks at some jumps more often than at others, which would lean all counts behind them.
- * How sure a count is stays as without pairs: a stack may see a block several times, which makes
- * counts err by more than the root of their number.
+ * Where the recording tells which they are, they are left out.  Then each run counts from its
+ * target to its jump and nowhere else, and forward and backward are equal.  Real processors end
+ * their stacks at some jumps more often than at others; with these ends all counts behind them
+ * would be wrong.  The confidence is computed as if the ends were there: a stack may see a block
+ * several times, and then the count errs by more than its square root.
  *
- * Recordings that were kept before do not tell them apart.  If such ends are where any other ends
- * are, forward and backward are right on average, but both err by what they add up.  The one that
- * adds up less errs less: the mean weighs each by the inverse of the jumps it took.
+ * Older recordings do not tell which they are.  If such ends are spread as all others are, forward
+ * and backward are right on average, and each errs by what it adds up.  The one that adds up less
+ * errs less: the mean weighs each by the inverse of the jumps it took.
  *
  * Example without pairs: a loop of 1000 turns, then a block that returns.  Jumps: 10 to the loop's
  * start from outside, 990 back to it, 9 from the return (one stack ended in the loop).  Behind the

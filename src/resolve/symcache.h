@@ -96,7 +96,7 @@ int symcache_remove(const char *dir, const struct build_id *id, const struct cac
 void symcache_format(const struct symcache_info *info, const struct symtab *st, struct wr *ret);
 int symcache_parse(struct symcache *c, const uint8_t *bytes, size_t n, struct err *err);
 
-/* The same of a file, whose pages are in memory only as far as they are used later. */
+/* Parses a mapped file.  Pages that were only checked are given back to the system. */
 int symcache_parse_map(struct symcache *c, const struct file_map *map, struct err *err);
 
 /* Puts the right checksums into the file of N bytes at BYTES, as far as its header makes sense;

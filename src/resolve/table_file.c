@@ -117,22 +117,24 @@ static int get_note(struct rd *r, struct file_note *ret, struct err *err)
 	return 0;
 }
 
-static int check_of(const struct table_file_of *is, const struct table_file_of *of, struct err *err)
+/* Begins what is kept of file OF. */
+static int begin_of(struct rd *r, const uint8_t *wanted, const struct table_file_of *of,
+		    struct err *err)
 {
-	return file_stamp_same(&is->stamp, &of->stamp) && is->uid == of->uid
-		       ? 0
-		       : err_set(err, -ESTALE, "a kept unwind table is of another file");
+	struct table_file_of is;
+	int rc = begin(r, wanted, &is, err);
+
+	if (rc >= 0 && (!file_stamp_same(&is.stamp, &of->stamp) || is.uid != of->uid))
+		rc = err_set(err, -ESTALE, "a kept unwind table is of another file");
+	return rc;
 }
 
 int table_file_get(const uint8_t *bytes, size_t n, const struct table_file_of *of,
 		   struct unwind_table *ret, struct err *err)
 {
 	struct rd r = rd_init(bytes, n);
-	struct table_file_of is;
-	int rc = begin(&r, magic, &is, err);
+	int rc = begin_of(&r, magic, of, err);
 
-	if (rc >= 0)
-		rc = check_of(&is, of, err);
 	return rc < 0 ? rc : get_table(&r, ret, err);
 }
 
@@ -140,11 +142,8 @@ int table_file_get_note(const uint8_t *bytes, size_t n, const struct table_file_
 			struct file_note *ret, struct err *err)
 {
 	struct rd r = rd_init(bytes, n);
-	struct table_file_of is;
-	int rc = begin(&r, note_magic, &is, err);
+	int rc = begin_of(&r, note_magic, of, err);
 
-	if (rc >= 0)
-		rc = check_of(&is, of, err);
 	return rc < 0 ? rc : get_note(&r, ret, err);
 }
 

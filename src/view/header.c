@@ -469,8 +469,7 @@ static void emit_sets(struct emit *e, const struct query *q, bool quiet)
 	arena_release(&arena);
 }
 
-/* So many build-ids of several files have a line of their own. A machine on which programs are
- * built has many. */
+/* At most so many shared build-ids have a line.  A machine that builds programs has dozens. */
 #define MOST_SHARED 3
 
 struct shared_lines {
@@ -531,8 +530,8 @@ static void emit_shared_build_ids(struct emit *e, const struct query *q, bool qu
 	if (s.n && emit_json(e))
 		json_end(emit_json(e), ']');
 	if (s.n > MOST_SHARED)
-		emit_text(e, "%zu more build-ids of different files (--json lists them)\n",
-			  s.n - MOST_SHARED);
+		emit_text(e, "%zu more build-id%s of different files (--json lists them)\n",
+			  s.n - MOST_SHARED, s.n == MOST_SHARED + 1 ? "" : "s");
 }
 
 void header_emit(struct emit *e, const struct query *q, bool quiet)

@@ -53,18 +53,13 @@ static int set_key(struct compared_set *set, const char *key, size_t n, const ch
 	return 0;
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 /* Whether the blanks at S stand between WORD's date and its time of day: "since=2026-11-21
  * 13:24". */
 static bool is_within_time(const char *word, const char *s)
 {
 	if (!str_starts(word, "since=") && !str_starts(word, "until="))
 		return false;
-	while (is_blank(*s))
+	while (str_is_blank(*s))
 		s++;
 	return s[0] >= '0' && s[0] <= '2' && s[1] >= '0' && s[1] <= '9' && s[2] == ':';
 }
@@ -74,12 +69,12 @@ static char *next_word(char **rest)
 {
 	char *s = *rest, *word, *to, quote = 0;
 
-	while (is_blank(*s))
+	while (str_is_blank(*s))
 		s++;
 	if (!*s)
 		return NULL;
 	word = to = s;
-	for (; *s && (quote || !is_blank(*s) || is_within_time(word, s)); s++) {
+	for (; *s && (quote || !str_is_blank(*s) || is_within_time(word, s)); s++) {
 		if (quote ? *s == quote : *s == '\'' || *s == '"')
 			quote = quote ? 0 : *s;
 		else
