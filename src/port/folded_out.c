@@ -87,7 +87,7 @@ static uint32_t line_name(struct folded_out *o, uint32_t line)
 	add_safe_name(&o->texts, f->name, ' ');
 	if (o->s->lines.v[line].inlined)
 		str_add(&o->texts, "_[i]");
-	else if (im && im->is_kernel)
+	else if (stacks_is_kernel(o->s, f))
 		str_add(&o->texts, "_[k]");
 	else if (im && im->kind == IMAGE_JIT)
 		str_add(&o->texts, "_[j]");

@@ -62,6 +62,7 @@ struct stack_function {
 			       address; 0: a global one, or not asked for */
 	bool nameless;	    /* no symbol: NAME is the image's in brackets */
 	bool is_mark;	    /* no code: "[truncated: CAUSE]" */
+	bool in_kernel;	    /* of no image, and the kernel's: generated code that went again */
 };
 #define STACK_NO_IMAGE UINT32_MAX
 
@@ -207,7 +208,7 @@ const char *stacks_service(const struct stack_owner *o, struct arena *arena);
 /* Whether samples in F are the kernel's. */
 static inline bool stacks_is_kernel(const struct stacks *s, const struct stack_function *f)
 {
-	return f->image != STACK_NO_IMAGE && s->images.v[f->image].is_kernel;
+	return f->in_kernel || (f->image != STACK_NO_IMAGE && s->images.v[f->image].is_kernel);
 }
 
 #endif

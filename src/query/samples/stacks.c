@@ -192,10 +192,18 @@ static bool same_stack_function(const void *owner, uint32_t i, const void *key)
 {
 	const struct stack_function *a = &((const struct stacks *)owner)->functions.v[i], *b = key;
 
-	return a->image == b->image && a->svma == b->svma && strcmp(a->name, b->name) == 0;
+	return a->image == b->image && a->svma == b->svma && a->in_kernel == b->in_kernel &&
+	       strcmp(a->name, b->name) == 0;
 }
 
-static uint32_t fill_function(struct filler *f, const struct scope *sc)
+/* Whether PL is what profile_unknown_kernel_place says, or has an address that may be seen. */
+static bool is_unknown_kernel(const struct filler *f, const struct place *pl)
+{
+	return f->p->images.v[pl->image].kind == IMAGE_UNKNOWN && (!pl->svma || pl->svma >> 63);
+}
+
+/* The function of SC, one of the scopes of PL. */
+static uint32_t fill_function(struct filler *f, const struct scope *sc, const struct place *pl)
 {
 	struct stack_function fn = {
 		.name = sc->name,
@@ -204,13 +212,14 @@ static uint32_t fill_function(struct filler *f, const struct scope *sc)
 		.svma = sc->inlined ? 0 : sc->svma,
 		.nameless = sc->nameless,
 		.is_mark = sc->kind == SCOPE_MARK,
+		.in_kernel = is_unknown_kernel(f, pl),
 	};
 	uint64_t hash;
 	uint32_t i;
 
 	if (sc->nameless && sc->proc == PROC_NONE && !sc->inlined && fn.image != STACK_NO_IMAGE)
 		fn.name = stacks_bare_name(f->to->images.v[fn.image].path, &f->to->arena);
-	hash = hash_pair(hash_pair(fn.image, fn.svma), hash_str(fn.name));
+	hash = hash_pair(hash_pair(fn.image, fn.svma), hash_str(fn.name) + fn.in_kernel);
 	i = index_find(&f->functions, hash, same_stack_function, f->to, &fn);
 	if (i != INDEX_NONE)
 		return i;
@@ -242,7 +251,7 @@ static void fill_place(struct filler *f, place_id id)
 
 	while (n--) {
 		const struct scope *sc = &f->scopes.scopes.v[ids[n]];
-		struct stack_line line = {fill_function(f, sc), sc->line, "", 0, sc->inlined};
+		struct stack_line line = {fill_function(f, sc, pl), sc->line, "", 0, sc->inlined};
 
 		if (sc->file)
 			line.file = arena_strdup(&to->arena, sc->file);

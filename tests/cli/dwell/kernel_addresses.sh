@@ -13,3 +13,4 @@ chmod 755 .
 for who in 0 65534; do
 	setpriv --reuid $who --regid $who --clear-groups dwell top --no-header --db db
 done
+dwell export --folded --db db
