@@ -44,6 +44,11 @@ struct index {
 	size_t n;    /* elements */
 };
 
+static inline size_t index_bytes(const struct index *ix)
+{
+	return ix->slots ? (ix->mask + 1) * sizeof(*ix->slots) : 0;
+}
+
 typedef bool index_same_fn(const void *owner, uint32_t i, const void *key);
 
 /* Returns the number of the element equal to KEY, or INDEX_NONE. */

@@ -64,6 +64,9 @@
 		(vec)->n = (vec)->cap = 0;                                                         \
 	} while (0)
 
+/* The memory of the array. */
+#define vec_bytes(vec) ((vec)->cap * sizeof(*(vec)->v))
+
 /* The array, which is left empty: its elements are the caller's now. */
 #define vec_take(vec)                                                                              \
 	({                                                                                         \

@@ -491,6 +491,16 @@ struct chain_counts collector_chain_counts(const struct collector *c, event_id e
 	return sum;
 }
 
+/* The memory of what grows with what was met. */
+static size_t met_bytes(const struct collector *c)
+{
+	const struct chains *chains = &c->calls.chains;
+
+	return images_bytes(&c->images) + chains->n_slots * sizeof(*chains->slots) +
+	       chains->scripts.n_bytes + vec_bytes(&c->calls.unwinds.tables) +
+	       vec_bytes(&c->calls.unwinds.number_of);
+}
+
 struct collector_stats collector_stats(const struct collector *c)
 {
 	struct collector_stats s = {.n_unknown = c->fold.n_unknown,
@@ -500,7 +510,8 @@ struct collector_stats collector_stats(const struct collector *c)
 				    .n_left_out = c->procs.n_left_out,
 				    .n_chains = c->calls.chains.n_used,
 				    .n_chain_frames = c->calls.chains.n_frames,
-				    .n_contexts = c->profile->ctxs.n - 1};
+				    .n_contexts = c->profile->ctxs.n - 1,
+				    .n_bytes = met_bytes(c)};
 
 	for (uint32_t i = 0; i < c->opts.n_events; i++) {
 		s.n_samples += c->fold.n_samples[i];

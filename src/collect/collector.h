@@ -165,6 +165,7 @@ struct collector_stats {
 	struct log_walks walks;		   /* zero without a log */
 	struct call_paths_copies copies;
 	uint64_t n_contexts; /* of the profile */
+	size_t n_bytes; /* memory of what it met, files and call paths, without the profile's */
 	struct unwinds_stats tables;
 };
 struct collector_stats collector_stats(const struct collector *c);

@@ -14,7 +14,7 @@
  * Names are as a recording has them: symbols are read by the same children and lie in a directory
  * of this process's own below $TMPDIR, which live_stop removes, or the next live_start if this
  * process is killed.  Memory is bounded: a second takes what came in it, and the recorder is begun
- * anew when its dictionaries have grown to LIVE_MOST_BYTES. */
+ * anew when all that it met takes LIVE_MOST_BYTES (sampling_bytes), with call paths twice that. */
 #ifndef DAEMON_LIVE_H
 #define DAEMON_LIVE_H
 

@@ -394,6 +394,11 @@ bool sampling_is_late(const struct sampling *s, const struct image *im)
 	return false;
 }
 
+size_t sampling_bytes(const struct sampling *s)
+{
+	return profile_bytes(&s->profile) + collector_stats(s->collector).n_bytes;
+}
+
 void sampling_release(struct sampling *s)
 {
 	collector_close(s->collector);

@@ -59,6 +59,9 @@ size_t sampling_save_symbols(struct sampling *s, const char *images_dir, uint64_
 /* Whether the last sampling_save_symbols waited in vain for the symbols of IM, a file. */
 bool sampling_is_late(const struct sampling *s, const struct image *im);
 
+/* The memory of what S met: what a new one would begin without. */
+size_t sampling_bytes(const struct sampling *s);
+
 void sampling_release(struct sampling *s);
 
 #endif

@@ -30,10 +30,6 @@
 #define MEMORY_TURN_NS	     (600ull * 1000000000)
 #define MEMORY_HASTY_TURN_NS (60ull * 1000000000)
 
-/* Memory of a context and a key, with what belongs to them: seen at 172,000 and 36,000. */
-#define CONTEXT_BYTES 80
-#define KEY_BYTES     64
-
 /* --- sets --- */
 
 static uint64_t new_number(void)
@@ -261,16 +257,6 @@ static bool turn_rate(struct service *v, double cost, uint64_t now_ns)
 	return true;
 }
 
-/* What a new set would begin without, roughly: a context with its value and its chain's share; a
- * key; and texts, images and places. */
-static size_t dictionary_bytes(const struct service *v)
-{
-	const struct collector_stats s = collector_stats(v->set->sampling.collector);
-
-	return s.n_contexts * CONTEXT_BYTES + s.n_keys * KEY_BYTES +
-	       profile_dictionary_bytes(&v->set->sampling.profile);
-}
-
 /* Tells whether this set's memory, BYTES now, has grown so much that the next one must begin.  It
  * must not when a new set would free little: the mappings of ten thousand processes would be there
  * twice. */
@@ -280,7 +266,7 @@ static bool is_too_large(const struct service *v, size_t bytes, uint64_t now_ns)
 	const bool hasty = bytes >= most / 4 * 5;
 
 	return most && bytes >= most && bytes >= v->first_bytes / 2 * 3 &&
-	       dictionary_bytes(v) >= bytes / 2 &&
+	       sampling_bytes(&v->set->sampling) >= bytes / 2 &&
 	       now_ns - v->turned_ns >= (hasty ? MEMORY_HASTY_TURN_NS : MEMORY_TURN_NS);
 }
 

@@ -64,10 +64,8 @@ void images_release(struct images *im)
 
 size_t images_bytes(const struct images *im)
 {
-	const size_t n_slots = im->ix.slots ? (size_t)im->ix.mask + 1 : 0;
-
-	return im->codes.n * sizeof(*im->codes.v) + n_slots * sizeof(*im->ix.slots) +
-	       (im->numbered.n + im->asked.n) * sizeof(uint32_t);
+	return vec_bytes(&im->codes) + index_bytes(&im->ix) + vec_bytes(&im->numbered) +
+	       vec_bytes(&im->asked);
 }
 
 /* Opens PATH if it is a regular file, without touching it if it is anything else (opening a device

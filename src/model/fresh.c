@@ -63,6 +63,13 @@ void fresh_reset(struct profile *p)
 	mark_sums(p);
 }
 
+size_t fresh_bytes(const struct freshness *f)
+{
+	return vec_bytes(&f->fresh) + vec_bytes(&f->told) + vec_bytes(&f->noted) +
+	       vec_bytes(&f->marked) + vec_bytes(&f->branches) + vec_bytes(&f->accesses) +
+	       vec_bytes(&f->moments);
+}
+
 void fresh_release(struct profile *p)
 {
 	struct freshness *f = p->fresh;

@@ -33,6 +33,7 @@ struct freshness {
 /* Watches P, which has no values yet, until profile_release. */
 void profile_watch(struct profile *p);
 void fresh_release(struct profile *p);
+size_t fresh_bytes(const struct freshness *f);
 
 void fresh_grow(struct freshness *f, uint32_t i);
 

@@ -50,16 +50,23 @@ string_id profile_intern_str(struct profile *p, const char *s)
 	return profile_intern_strn(p, s, strlen(s));
 }
 
-/* What finds an element, and what vectors and indexes have in store. */
-#define FOUND_BYTES 24
-
-size_t profile_dictionary_bytes(const struct profile *p)
+static size_t indexes_bytes(const struct profile *p)
 {
-	return p->arena.n_bytes + p->strings.n * (sizeof(*p->strings.v) + FOUND_BYTES) +
-	       p->images.n * (sizeof(*p->images.v) + FOUND_BYTES) +
-	       p->places.n * (sizeof(*p->places.v) + FOUND_BYTES) +
-	       p->scripts.n * (sizeof(*p->scripts.v) + FOUND_BYTES) +
-	       p->owners.n * (sizeof(*p->owners.v) + FOUND_BYTES);
+	return index_bytes(&p->string_ix) + index_bytes(&p->image_ix) + index_bytes(&p->place_ix) +
+	       index_bytes(&p->script_ix) + index_bytes(&p->container_ix) +
+	       index_bytes(&p->owner_ix) + index_bytes(&p->vector_ix) + index_bytes(&p->branch_ix) +
+	       index_bytes(&p->access_ix) + index_bytes(&p->moment_ix) + index_bytes(&p->ctx_ix) +
+	       index_bytes(&p->value_ix);
+}
+
+size_t profile_bytes(const struct profile *p)
+{
+	return p->arena.n_bytes + vec_bytes(&p->strings) + vec_bytes(&p->images) +
+	       vec_bytes(&p->places) + vec_bytes(&p->scripts) + vec_bytes(&p->containers) +
+	       vec_bytes(&p->owners) + vec_bytes(&p->vectors) + vec_bytes(&p->ctxs) +
+	       vec_bytes(&p->ctx_kin) + vec_bytes(&p->flats) + vec_bytes(&p->values) +
+	       vec_bytes(&p->value_kin) + vec_bytes(&p->moments) + vec_bytes(&p->branches) +
+	       vec_bytes(&p->accesses) + indexes_bytes(p) + (p->fresh ? fresh_bytes(p->fresh) : 0);
 }
 
 const char *profile_str(const struct profile *p, string_id id)

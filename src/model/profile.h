@@ -288,8 +288,8 @@ void profile_release(struct profile *p);
 string_id profile_intern_str(struct profile *p, const char *s);
 string_id profile_intern_strn(struct profile *p, const char *s, size_t n);
 
-/* Memory that P's texts, images and places take, about. */
-size_t profile_dictionary_bytes(const struct profile *p);
+/* The memory of P, without time lines (trace_bytes). */
+size_t profile_bytes(const struct profile *p);
 
 /* Gives back the memory by which things of P are found when more is added: P is only read from now
  * on.  A third of a profile of call paths. */

@@ -459,7 +459,7 @@ TEST(memory_of_files_is_what_is_counted)
 #endif
 	begin();
 	before = allocated();
-	dictionary = profile_dictionary_bytes(&w.profile);
+	dictionary = profile_bytes(&w.profile);
 	for (unsigned i = 0; i < 20000; i++) {
 		char path[64];
 
@@ -469,7 +469,7 @@ TEST(memory_of_files_is_what_is_counted)
 	}
 	took = allocated() - before;
 	counted = images_bytes(&w.images);
-	dictionary = profile_dictionary_bytes(&w.profile) - dictionary;
+	dictionary = profile_bytes(&w.profile) - dictionary;
 	EXPECT_EQ(w.images.codes.n, 20000);
 	EXPECT(counted + dictionary <= took + took / 10);
 	EXPECT(2 * (counted + dictionary) >= took);

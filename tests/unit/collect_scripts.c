@@ -55,10 +55,10 @@ TEST(made_up_functions_have_a_bound)
 	profile_init(&profile);
 	first = meet(0);
 	EXPECT_STR(first + 200, "name_0");
-	before = profile_dictionary_bytes(&profile);
+	before = profile_bytes(&profile);
 	for (unsigned i = 1; i < N_FUNCTIONS; i++)
 		last = meet(i);
-	after = profile_dictionary_bytes(&profile);
+	after = profile_bytes(&profile);
 	EXPECT_STR(last, "[more code than is kept]");
 	EXPECT(after - before > SCRIPTS_MOST_PLACED / 2);
 	EXPECT(after - before < 2 * SCRIPTS_MOST_PLACED);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gen.h"
 
+#include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "model/fresh.h"
 
 static bool same(const struct profile *a, const struct profile *b)
 {
@@ -173,3 +177,49 @@ TEST(layout_turns_offsets_into_addresses)
 	EXPECT(image_layout_svma(&l, 0x200f, &svma) && svma == 0x60200f);
 	EXPECT(!image_layout_svma(&l, 0xfff, &svma));
 }
+
+#if !defined(__SANITIZE_ADDRESS__) &&                                                              \
+	!defined(__SANITIZE_THREAD__) /* there mallinfo2 says nothing */
+static size_t allocated(void)
+{
+	const struct mallinfo2 m = mallinfo2();
+
+	return m.uordblks + m.hblkhd;
+}
+
+/* Who bounds a recorder's memory goes by it: each kind of thing that only grows must be in it. */
+TEST(the_memory_of_a_profile_is_what_is_counted)
+{
+	const size_t before = allocated();
+	struct profile p;
+	event_id event;
+	image_id im;
+	size_t took;
+
+	profile_init(&p);
+	profile_watch(&p);
+	event = profile_intern_event(
+		&p, &(struct event){.name = profile_intern_str(&p, "e"), .period = 1});
+	im = profile_intern_image(&p, &(struct image){.kind = IMAGE_FILE, .path = "/bin/a"});
+	for (unsigned i = 0; i < 20000; i++) {
+		char text[40];
+		struct owner o = {.uid = i % 1000};
+		const place_id place = profile_intern_place(&p, im, 16 * (i / 10), 0);
+		const ctx_id ctx = profile_intern_ctx(&p, profile_flat_ctx(&p, place), place);
+
+		snprintf(text, sizeof(text), "command %u", i % 1000);
+		o.comm = profile_intern_str(&p, text);
+		profile_add_value(&p, &(struct value){.owner = profile_intern_owner(&p, &o),
+						      .ctx = ctx,
+						      .event = event,
+						      .count = 1});
+		if (i % 5000 == 0)
+			profile_note_minute(&p, i);
+	}
+	took = allocated() - before;
+	EXPECT_EQ(p.values.n, 20000);
+	EXPECT(profile_bytes(&p) <= took);
+	EXPECT(profile_bytes(&p) >= took - took / 10);
+	profile_release(&p);
+}
+#endif
