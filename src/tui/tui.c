@@ -87,6 +87,8 @@ static void fill_rows(struct tui *t, unsigned most_rows)
 	t->stale = false;
 	if (in.source && view_fill(top_view(t), &in, &err) < 0)
 		tui_say(t, err.msg);
+	else if (top_view(t)->missing.msg[0])
+		tui_say(t, top_view(t)->missing.msg);
 }
 
 static void fill_top(struct tui *t)
@@ -312,39 +314,67 @@ static void add_hints(struct tui *t, struct str *s)
 					   : "  ? help  Enter code  / search  Esc back");
 }
 
-/* The last line: what is typed, what is said, or which keys there are. */
-static void draw_last(struct tui *t)
+/* Appends what the last lines say: what is typed, what is said, or which keys there are.  Returns
+ * the cursor's column, -1: none. */
+static int add_last(struct tui *t, struct str *s)
 {
-	_str_ struct str s = {0};
-	int cursor = -1;
+	_str_ struct str said = {0};
 
 	if (t->prompt != PROMPT_NONE) {
-		str_add(&s, t->prompt == PROMPT_SEARCH ? "/"
-			    : t->prompt == PROMPT_OPEN
-				    ? "open (epoch, database or label=L; Enter: latest): "
-				    : "changes from (epoch, database or label=L): ");
-		text_show(&s, str_get(&t->typed));
-		cursor = (int)text_width(str_get(&s));
-	} else if (*t->notice) {
-		text_show(&s, t->notice);
-	} else {
-		add_hints(t, &s);
+		str_add(s, t->prompt == PROMPT_SEARCH ? "/"
+			   : t->prompt == PROMPT_OPEN
+				   ? "open (epoch, database or label=L; Enter: latest): "
+				   : "changes from (epoch, database or label=L): ");
+		text_show(s, str_get(&t->typed));
+		return (int)text_width(str_get(s));
 	}
-	term_line(term_rows() - 1, str_get(&s), s.n, 0,
-		  t->prompt != PROMPT_NONE ? TERM_PLAIN : TERM_BAR);
-	term_show(cursor);
+	if (*t->notice) {
+		text_show(&said, t->notice);
+		text_fold(s, str_get(&said), term_columns() < 20 ? 20 : term_columns(), 2);
+	} else {
+		add_hints(t, s);
+	}
+	return -1;
+}
+
+static unsigned n_lines_of(const char *text)
+{
+	unsigned n = 1;
+
+	for (; (text = strchr(text, '\n')); text++)
+		n++;
+	return n;
+}
+
+/* Draws TEXT into lines FIRST to the last. */
+static void draw_last(const struct tui *t, const char *text, unsigned first)
+{
+	for (unsigned row = first; row < term_rows(); row++) {
+		const size_t n = strcspn(text, "\n");
+
+		term_line(row, text, n, 0, t->prompt != PROMPT_NONE ? TERM_PLAIN : TERM_BAR);
+		text += n + (text[n] == '\n');
+	}
 }
 
 static void tui_draw(struct tui *t)
 {
 	const unsigned rows = term_rows();
+	_str_ struct str last = {0};
+	unsigned n_last;
+	int cursor;
 
 	if (t->stale)
 		fill_screen(t);
 	draw_status(t);
-	if (rows > 2)
-		pane_draw(&top_view(t)->pane, 1, rows - 2);
-	draw_last(t);
+	cursor = add_last(t, &last);
+	n_last = n_lines_of(str_get(&last));
+	if (n_last > 1 && n_last > rows / 2) /* on a low screen its end is cut */
+		n_last = rows > 3 ? rows / 2 : 1;
+	if (rows > 1 + n_last)
+		pane_draw(&top_view(t)->pane, 1, rows - 1 - n_last);
+	draw_last(t, str_get(&last), rows - n_last);
+	term_show(cursor);
 }
 
 /* --- keys --- */

@@ -266,17 +266,17 @@ static int fill_code(struct filling *x, struct err *err)
 	struct list_opts lo = {.no_header = true};
 	struct sources *sources = sources_new();
 	struct listing l;
-	struct err notice;
+	struct err *missing = &x->v->missing;
 	int rc = source_listing(x->in->source, &o, sources, &l, err);
 
 	if (rc >= 0) {
-		lo.mode = list_mode_for(&l, x->v->mode, &notice);
+		lo.mode = list_mode_for(&l, x->v->mode, missing);
 		x->open_at = list_emit(&x->emit, x->in->source, &l, &lo);
-		if (notice.msg[0])
-			emit_text(&x->emit, "%s\n", notice.msg);
 		if (!l.of_lines && !l.has_code && lo.mode != LIST_SOURCE)
-			emit_text(&x->emit, "no instructions, only addresses: %s\n",
-				  l.why_no_code.msg);
+			err_set(missing, -ENOENT, "no instructions, only addresses: %s",
+				l.why_no_code.msg);
+		if (missing->msg[0])
+			emit_text(&x->emit, "%s\n", missing->msg);
 		listing_close(&l);
 	}
 	sources_free(sources);

@@ -28,7 +28,8 @@ struct view {
 	char *procedure, *image; /* NEIGHBOURS, CODE; NULL: none */
 	struct folds folds;
 	struct pane pane;
-	bool is_short; /* TABLE: rows below the screen were not asked for */
+	bool is_short;	    /* TABLE: rows below the screen were not asked for */
+	struct err missing; /* CODE: why it has no lines, or no instructions; "": it has */
 };
 
 void view_release(struct view *v);
