@@ -331,6 +331,7 @@ int cmd_web(struct cmd *c)
 		{"/app.css", "text/css; charset=utf-8", app_page_style},
 		{"/list.css", "text/css; charset=utf-8", app_page_more},
 		{"/graph.css", "text/css; charset=utf-8", app_page_graph},
+		{"/icon.svg", "image/svg+xml", app_page_icon},
 		{"/app.js", "text/javascript; charset=utf-8", app_page_script},
 		{"/facts.json", "application/json", NULL},
 		{0},

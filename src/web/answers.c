@@ -27,6 +27,7 @@
 #define MOST_WAITING  64 /* questions that no child has room for yet */
 #define MOST_NAMES    24 /* of questions, whose memory is remembered */
 #define LONG_NS	      5000000000ull
+#define HEAD_BYTES    8 /* of a question, before its words */
 
 struct answering {
 	pid_t pid; /* 0: free */
@@ -44,18 +45,20 @@ struct appetite {
 };
 
 struct question {
-	uint32_t number;
+	uint32_t number, who;
+	uint64_t turn; /* one more than that of the question that WHO asked before */
 	bool taken_back;
 	int out, err;
 	unsigned n_words;
 	char *words[ANSWERS_MAX_WORDS + 1];
-	char bytes[ANSWERS_MAX_BYTES + 4];
+	char bytes[ANSWERS_MAX_BYTES + HEAD_BYTES];
 };
 
 struct answers {
 	struct answering children[MOST_CHILDREN];
 	struct question *waiting[MOST_WAITING]; /* the first came first */
 	unsigned n_waiting;
+	uint64_t turn; /* of the last one that began */
 	struct appetite appetites[MOST_NAMES];
 	unsigned n_appetites;
 };
@@ -99,11 +102,12 @@ static uint64_t question_name(const struct question *q)
 	return hash_str(q->n_words ? q->words[0] : "");
 }
 
-/* Whether the first question that waits has room beside the children that run.  One that takes long
- * holds up nobody. */
-static bool has_room(const struct answers *a, const struct answers_opts *o)
+/* Whether question Q has room beside the children that run.  One that takes long holds up
+ * nobody. */
+static bool has_room(const struct answers *a, const struct answers_opts *o,
+		     const struct question *q)
 {
-	const size_t wanted = expected_bytes(a, o, question_name(a->waiting[0]));
+	const size_t wanted = expected_bytes(a, o, question_name(q));
 	const uint64_t now_ns = clock_mono_ns();
 	size_t taken = 0;
 
@@ -139,18 +143,19 @@ static int take_question(int fd, struct question *q)
 		memcpy(&q->number, q->bytes, sizeof(q->number));
 	if (q->taken_back)
 		return 1;
+	memcpy(&q->who, q->bytes + 4, sizeof(q->who));
 	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof(fds)))
 		return n < 0 && errno != EINTR && errno != EAGAIN ? -errno : -EAGAIN;
 	memcpy(fds, CMSG_DATA(c), sizeof(fds));
 	q->out = fds[0];
 	q->err = fds[1];
 	q->n_words = 0;
-	if (n < 5 || m.msg_flags & MSG_TRUNC || q->bytes[n - 1]) {
+	if (n <= HEAD_BYTES || m.msg_flags & MSG_TRUNC || q->bytes[n - 1]) {
 		close(q->out);
 		close(q->err);
 		return -EAGAIN;
 	}
-	for (char *s = q->bytes + 4; s < q->bytes + n && q->n_words < ANSWERS_MAX_WORDS;
+	for (char *s = q->bytes + HEAD_BYTES; s < q->bytes + n && q->n_words < ANSWERS_MAX_WORDS;
 	     s += strlen(s) + 1)
 		q->words[q->n_words++] = s;
 	q->words[q->n_words] = NULL;
@@ -204,16 +209,47 @@ static void drop_question(struct question *q)
 	free(q);
 }
 
-/* Starts a child for the first question that waits, at the free place X. */
-static void start_child(struct answers *a, struct answering *x, int fd,
+/* --- whose turn it is --- */
+
+static void add_waiting(struct answers *a, struct question *q)
+{
+	q->turn = a->turn;
+	for (unsigned i = 0; i < a->n_waiting; i++)
+		if (a->waiting[i]->who == q->who)
+			q->turn = a->waiting[i]->turn;
+	q->turn++;
+	a->waiting[a->n_waiting++] = q;
+}
+
+/* The number of the question whose turn it is; some are waiting. */
+static unsigned next_waiting(const struct answers *a)
+{
+	unsigned next = 0;
+
+	for (unsigned i = 1; i < a->n_waiting; i++)
+		if (a->waiting[i]->turn < a->waiting[next]->turn)
+			next = i;
+	return next;
+}
+
+static struct question *take_waiting(struct answers *a, unsigned i)
+{
+	struct question *q = a->waiting[i];
+
+	memmove(a->waiting + i, a->waiting + i + 1, (--a->n_waiting - i) * sizeof(*a->waiting));
+	return q;
+}
+
+/* Starts a child for question number I of those that wait, at the free place X. */
+static void start_child(struct answers *a, unsigned i, struct answering *x, int fd,
 			const struct answers_opts *o, answers_fn *answer, void *ctx)
 {
-	struct question *q = a->waiting[0];
+	struct question *q = take_waiting(a, i);
 	pid_t pid = fork();
 
 	if (pid == 0) {
 		close(fd);
-		for (unsigned i = 1; i < a->n_waiting; i++) { /* else they end with this child */
+		for (i = 0; i < a->n_waiting; i++) { /* else they end with this child */
 			close(a->waiting[i]->out);
 			close(a->waiting[i]->err);
 		}
@@ -233,8 +269,8 @@ static void start_child(struct answers *a, struct answering *x, int fd,
 		.start_ns = clock_mono_ns(),
 		.pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1,
 	};
+	a->turn = q->turn;
 	drop_question(q);
-	memmove(a->waiting, a->waiting + 1, --a->n_waiting * sizeof(*a->waiting));
 	if (pid < 0)
 		tell_end(fd, x->number, 2);
 }
@@ -276,9 +312,7 @@ static void take_back(struct answers *a, uint32_t number)
 	for (unsigned i = 0; i < a->n_waiting; i++) {
 		if (a->waiting[i]->number != number)
 			continue;
-		drop_question(a->waiting[i]);
-		memmove(a->waiting + i, a->waiting + i + 1,
-			(--a->n_waiting - i) * sizeof(*a->waiting));
+		drop_question(take_waiting(a, i));
 		return;
 	}
 }
@@ -290,7 +324,7 @@ static int take_message(struct answers *a, int fd)
 	int rc = q ? take_question(fd, q) : -ENOMEM;
 
 	if (rc > 0 && !q->taken_back && a->n_waiting < MOST_WAITING) {
-		a->waiting[a->n_waiting++] = q;
+		add_waiting(a, q);
 		return 1;
 	}
 	if (rc > 0 && q->taken_back) {
@@ -315,8 +349,12 @@ static void step_children(struct answers *a, int fd, const struct answers_opts *
 			kill(x->pid, SIGKILL);
 		if (x->pid)
 			end_child(a, x, fd);
-		if (!x->pid && a->n_waiting && has_room(a, opts))
-			start_child(a, x, fd, opts, answer, ctx);
+		if (!x->pid && a->n_waiting) {
+			const unsigned next = next_waiting(a);
+
+			if (has_room(a, opts, a->waiting[next]))
+				start_child(a, next, x, fd, opts, answer, ctx);
+		}
 	}
 }
 

@@ -5,10 +5,13 @@
  * which may read the database, never sees a byte from the network but a question's words, and lets
  * a child answer each: a question can at worst end its own child.
  *
- * A question is one message of the socket between them: a number (4 bytes, of this machine's
- * order), then words, each ended by NUL; with it come two descriptors, to which the child writes
- * its answer and its message.  When the child has ended its number and exit status go back, 4 bytes
- * each; 128 and a signal's number for one that was killed.
+ * A question is one message of the socket between them: a number and who asks (4 bytes each, of
+ * this machine's order), then words, each ended by NUL; with it come two descriptors, to which the
+ * child writes its answer and its message.  When the child has ended its number and exit status go
+ * back, 4 bytes each; 128 and a signal's number for one that was killed.
+ *
+ * Those who ask take turns: whoever asks one question waits for one of each of the others, however
+ * many these have asked before.
  *
  * A message that is a number alone, without descriptors, takes that question back: its child is
  * killed, or never made.  So a browser that closes in the middle costs nothing from then on.

@@ -4,6 +4,6 @@
 #define WEB_APP_PAGE_H
 
 extern const char app_page_html[], app_page_style[], app_page_more[], app_page_graph[],
-	app_page_script[];
+	app_page_icon[], app_page_script[];
 
 #endif

@@ -20,6 +20,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -30,7 +31,8 @@
 
 #define FDS_OF_ALL     3
 #define FDS_OF_ONE     3  /* of a question */
-#define MOST_QUESTIONS 32 /* that wait for answers; further ones are told to come again */
+#define MOST_QUESTIONS 48 /* that wait for answers; further ones are told to come again */
+#define MOST_OF_ONE    32 /* of one user, or one address */
 #define MEMORY	       ((size_t)24576)
 #define PATIENCE_S     30u
 #define MOST_MESSAGE   ((size_t)4096)
@@ -40,7 +42,7 @@
 struct page_question {
 	struct pages *pages;
 	struct MHD_Connection *connection; /* NULL: free */
-	uint32_t number;
+	uint32_t number, who;
 	int fd;	      /* the connection's */
 	int client;   /* the same while the library does not look at it, else -1 */
 	int out, err; /* what the child writes; -1 at its end */
@@ -79,7 +81,7 @@ static enum MHD_Result pages_respond(struct pages *p, struct MHD_Connection *c, 
 	static const char *const headers[][2] = {
 		{"Content-Security-Policy",
 		 "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-		 "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+		 "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
 		{"X-Content-Type-Options", "nosniff"},
 		{"Referrer-Policy", "no-referrer"},
 		{"Cross-Origin-Resource-Policy", "same-origin"},
@@ -300,17 +302,21 @@ static bool is_owner(const struct pages *p, struct peer_lists *lists, int fd,
 	return false;
 }
 
+/* The seat of C; NULL: it has none any more. */
+static const struct seat *seat_of(const struct pages *p, struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info =
+		p->lib.get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
 static bool may_ask(struct pages *p, struct MHD_Connection *c)
 {
 	const char *token = p->lib.lookup_connection_value(c, MHD_HEADER_KIND, "X-Dwell-Token");
-	const union MHD_ConnectionInfo *info;
-	const struct seat *seat;
+	const struct seat *seat = seat_of(p, c);
 
-	if (token)
-		return same_text(token, p->opts->token);
-	info = p->lib.get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	seat = info ? info->socket_context : NULL;
-	return seat && seat->is_owner;
+	return token ? same_text(token, p->opts->token) : seat && seat->is_owner;
 }
 
 /* --- arrivals --- */
@@ -416,9 +422,9 @@ static int send_question(struct pages *p, struct page_question *q, const struct 
 		struct cmsghdr head;
 		char room[CMSG_SPACE(2 * sizeof(int))];
 	} control = {.room = {0}};
-	struct iovec io[2] = {{&q->number, 4}, {(void *)(uintptr_t)w->bytes, w->n}};
+	struct iovec io[3] = {{&q->number, 4}, {&q->who, 4}, {(void *)(uintptr_t)w->bytes, w->n}};
 	struct msghdr m = {.msg_iov = io,
-			   .msg_iovlen = 2,
+			   .msg_iovlen = n_elems(io),
 			   .msg_control = &control,
 			   .msg_controllen = sizeof(control)};
 	int out[2] = {-1, -1}, err[2] = {-1, -1}, rc = 0;
@@ -452,17 +458,21 @@ static enum MHD_Result question_ask(struct pages *p, struct MHD_Connection *c, c
 				    void **request)
 {
 	const union MHD_ConnectionInfo *fd;
+	const struct seat *seat = seat_of(p, c);
+	const uint32_t who = seat ? (uint32_t)hash_u64(seat->who) : 0;
 	struct page_question *q = NULL;
 	struct words w = {.n = 0};
-	unsigned n_waiting = 0;
+	unsigned n_waiting = 0, n_own = 0;
 
 	for (unsigned i = 0; i < SEATS_ALL; i++) {
-		if (!p->questions[i].connection)
+		if (!p->questions[i].connection) {
 			q = &p->questions[i];
-		else if (!p->questions[i].is_whole)
+		} else if (!p->questions[i].is_whole) {
 			n_waiting++;
+			n_own += p->questions[i].who == who;
+		}
 	}
-	if (!q || n_waiting >= MOST_QUESTIONS)
+	if (!q || n_waiting >= MOST_QUESTIONS || n_own >= MOST_OF_ONE)
 		return say_error(p, c, MHD_HTTP_SERVICE_UNAVAILABLE,
 				 "too many questions at once; ask again");
 	add_word(&w, name, "", "");
@@ -470,6 +480,7 @@ static enum MHD_Result question_ask(struct pages *p, struct MHD_Connection *c, c
 	if (w.too_many)
 		return say_error(p, c, MHD_HTTP_URI_TOO_LONG, "the question is too long");
 	q->number = ++p->n_asked;
+	q->who = who;
 	q->comes_in_parts = str_starts(name, "flame");
 	q->is_json = !q->comes_in_parts && strcmp(name, "trace") != 0;
 	if (send_question(p, q, &w) < 0)

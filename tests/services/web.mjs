@@ -238,7 +238,7 @@ test("the query bar completes keys, values, facts and operators at the caret", a
 
 const VIEWS = ["view=overview", "view=flame", "view=table", "view=around&procedure=hot_loop", "view=tree", "view=code&procedure=hot_loop", "view=compare", "view=threads"];
 
-// The least contrast of texts that are seen, as WCAG 2.2 reckons it, with the text that has it.
+// The least contrast of texts that are seen, as WCAG 2.2 reckons it, with the text that has it; and of fields' borders.
 const CONTRAST = `(() => {
   const parse = (c) => { const [r, g, b, a = 1] = c.match(/[\\d.]+/g).map(Number); return { r, g, b, a }; };
   const over = (x, y) => ({ r: x.r * x.a + y.r * (1 - x.a), g: x.g * x.a + y.g * (1 - x.a), b: x.b * x.a + y.b * (1 - x.a), a: 1 });
@@ -250,6 +250,7 @@ const CONTRAST = `(() => {
       backs.push(parse(getComputedStyle(e).backgroundColor));
     return backs.reverse().reduce((under, b) => over(b, under), parse(getComputedStyle(document.body).backgroundColor));
   };
+  const contrast = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
   let least = { ratio: 99, n: 0 };
   for (const e of document.querySelectorAll("body *")) {
     const own = [...e.childNodes].some((c) => c.nodeType === 3 && c.data.trim()) || /^(INPUT|SELECT)$/.test(e.tagName);
@@ -259,20 +260,21 @@ const CONTRAST = `(() => {
     if (bar)
       backs.push(over({ ...parse(getComputedStyle(bar).backgroundColor), a: Number(getComputedStyle(bar).opacity) }, backs[0]));
     for (const back of backs) {
-      const [x, y] = [light(over(parse(getComputedStyle(e).color), back)), light(back)];
-      const ratio = (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
+      const ratio = contrast(over(parse(getComputedStyle(e).color), back), back);
       least = ratio < least.ratio ? { ratio, text: e.textContent.slice(0, 40), tag: e.tagName + "." + e.className, n: least.n + 1 } : { ...least, n: least.n + 1 };
     }
   }
-  return least;
+  const rims = [...document.querySelectorAll("input:not([type=checkbox]), select, button")].filter((e) => e.getClientRects().length && parseFloat(getComputedStyle(e).borderTopWidth));
+  return { ...least, rim: Math.min(...rims.map((e) => contrast(parse(getComputedStyle(e).borderTopColor), backOf(e.parentElement)))) };
 })()`;
 
-test("every view fits both widths, and its texts have a contrast of 4.5 or more, dark and light", async () => {
+test("every view fits both widths, its texts have a contrast of 4.5 or more, fields' borders of 3, dark and light", async () => {
   for (const width of [1280, 390])
     for (const dark of [false, true])
       for (const view of VIEWS)
         await look(view, { width, dark }, async (page) => {
-          const { ratio, text, tag, n } = await page.run(CONTRAST);
+          const { ratio, text, tag, n, rim } = await page.run(CONTRAST);
+          assert(rim >= 3, `${view}, ${width}, ${dark ? "dark" : "light"}: ${rim.toFixed(2)} of a border`);
           assert(n > 10, `${view}: ${n} texts`);
           assert(ratio >= 4.5, `${view}, ${width}, ${dark ? "dark" : "light"}: ${ratio.toFixed(2)} of ${tag} "${text}"`);
         });
@@ -388,7 +390,9 @@ test("who may not ask is refused", async () => {
   for (const bad of ["/api/prof?db=/etc", "/api/list?path=/etc&procedure=x", "/api/flame?output=/tmp/x", "/api/diff?a=/etc&b=latest", "/api/flame-diff?a=latest&b=../x", "/api/record", "/api/prof?by"])
     assert.equal((await request(bad)).status, 400, bad);
   assert.equal((await request("/../../etc/passwd")).status, 404);
-  assert.match((await request("/")).headers["content-security-policy"], /^default-src 'none'; script-src 'self'/);
+  assert.match((await request("/")).headers["content-security-policy"], /^default-src 'none'; script-src 'self'.*; img-src 'self'/);
+  assert.match((await request("/")).body, /<link rel="icon" href="\/icon.svg"/);
+  assert.equal((await request("/icon.svg")).headers["content-type"], "image/svg+xml");
   if (process.getuid() === 0) {
     const code = `require("node:http").get("${server.base}/api/prof", (r) => process.exit(r.statusCode === 401 ? 0 : 1))`;
     execFileSync(process.execPath, ["-e", code], { uid: 12345, gid: 12345, cwd: "/" });

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How many children answer at a time: small questions together, large ones alone. */
+/* How many children answer at a time: small questions together, large ones alone; and whose. */
 #include "web/answers.h"
 
 #include <poll.h>
@@ -16,7 +16,8 @@
 #define LARGE	 (200 * MB)
 #define MOST	 4u
 
-/* Says that it has begun, and ends when the gate CTX, a pipe, gives it a byte. */
+/* Says that it has begun, by its question's first letter, and ends when the gate CTX, a pipe, gives
+ * it a byte. */
 static int wait_at_gate(void *ctx, unsigned n, char **words)
 {
 	char *bytes = n && strcmp(words[0], "large") == 0 ? malloc(LARGE) : NULL;
@@ -25,7 +26,7 @@ static int wait_at_gate(void *ctx, unsigned n, char **words)
 	if (bytes)
 		for (size_t i = 0; i < LARGE; i += 4096)
 			((volatile char *)bytes)[i] = 1;
-	if (write(STDOUT_FILENO, "b", 1) != 1)
+	if (write(STDOUT_FILENO, words[0], 1) != 1)
 		return 2;
 	free(bytes);
 	return read(*(int *)ctx, &c, 1) == 1 ? 0 : 2;
@@ -65,15 +66,16 @@ static struct served begin_serving(void)
 	return s;
 }
 
-static void ask(struct served *s, const char *name)
+static void ask_as(struct served *s, uint32_t who, const char *name)
 {
 	union {
 		struct cmsghdr head;
 		char room[CMSG_SPACE(2 * sizeof(int))];
 	} control = {.room = {0}};
-	struct iovec io[2] = {{&s->asked, 4}, {(void *)(uintptr_t)name, strlen(name) + 1}};
+	struct iovec io[3] = {
+		{&s->asked, 4}, {&who, 4}, {(void *)(uintptr_t)name, strlen(name) + 1}};
 	struct msghdr m = {.msg_iov = io,
-			   .msg_iovlen = 2,
+			   .msg_iovlen = 3,
 			   .msg_control = &control,
 			   .msg_controllen = sizeof(control)};
 
@@ -83,6 +85,11 @@ static void ask(struct served *s, const char *name)
 					.cmsg_len = CMSG_LEN(2 * sizeof(int))};
 	memcpy(CMSG_DATA(&control.head), (int[]){s->out[1], s->out[1]}, 2 * sizeof(int));
 	EXPECT(sendmsg(s->ask, &m, MSG_NOSIGNAL) > 0);
+}
+
+static void ask(struct served *s, const char *name)
+{
+	ask_as(s, 1, name);
 }
 
 /* How many children begin: waits for N, then for a while for one more. */
@@ -148,5 +155,31 @@ TEST(large_ones_run_one_after_the_other)
 		EXPECT_EQ(n_begun(&s, 1), 1);
 		let_end(&s, 1);
 	}
+	end_serving(&s);
+}
+
+TEST(those_who_ask_take_turns)
+{
+	struct served s = begin_serving();
+	unsigned n_own = 0, n_others = 0;
+	char c;
+
+	ask(&s, "small");
+	EXPECT_EQ(n_begun(&s, 1), 1);
+	let_end(&s, 1);
+	for (unsigned i = 0; i < 4 * MOST; i++)
+		ask(&s, "small");
+	EXPECT_EQ(n_begun(&s, MOST), MOST);
+	for (unsigned i = 0; i < MOST; i++)
+		ask_as(&s, 2, "others");
+	for (unsigned i = 0; i < 2 * MOST; i++) { /* a question of each in turn */
+		let_end(&s, 1);
+		EXPECT_EQ(read(s.out[0], &c, 1), 1);
+		n_own += c == 's';
+		n_others += c == 'o';
+		EXPECT(n_own <= n_others + 1 && n_others <= n_own + 1);
+	}
+	EXPECT_EQ(n_others, MOST);
+	let_end(&s, 3 * MOST);
 	end_serving(&s);
 }
