@@ -269,7 +269,7 @@ static void take_names(struct live *l, struct live_own *own, uint64_t now_ns)
 /* Dictionaries that only grow are left behind with their recorder. */
 static int begin_anew(struct live *l, struct err *err)
 {
-	/* With call paths there is more of it, and beginning takes 0.75 s of CPU, not 0.1. */
+	/* With call paths there is more of it, and beginning takes 0.75 s of CPU. */
 	const size_t most = l->sampling.has_calls ? 2 * LIVE_MOST_BYTES : LIVE_MOST_BYTES;
 
 	if (sampling_bytes(&l->sampling) < most)
