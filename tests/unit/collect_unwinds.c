@@ -667,6 +667,7 @@ TEST(numbers_run_out)
 		unwinds_serve(&w.unwinds, &(struct image_request){.ino = 100000 + i,
 								  .dev = 8 << 20 | 1,
 								  .generation = i});
+		unwinds_build_next(&w.unwinds); /* fails */
 	}
 	add_file(0x123456, &f);
 	ask(0x123456);

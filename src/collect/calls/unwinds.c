@@ -107,6 +107,8 @@ void unwinds_release(struct unwinds *u)
 		vec_release(&t->numbers);
 	}
 	vec_release(&u->tables);
+	vec_release(&u->queue);
+	vec_release(&u->table_of_code);
 	vec_release(&u->retired);
 	vec_release(&u->asked);
 	vec_release(&u->runtimes);
@@ -305,6 +307,24 @@ static void put_off(struct unwinds *u, struct shared_table *t)
 
 /* Building. */
 
+/* Adds T; returns its number. */
+static uint32_t add_table(struct unwinds *u, const struct shared_table *t)
+{
+	vec_push(&u->tables, *t);
+	*vec_at(&u->table_of_code, t->code) = (uint32_t)u->tables.n;
+	return (uint32_t)u->tables.n - 1;
+}
+
+static void queue_table(struct unwinds *u, uint32_t table, uint32_t pid)
+{
+	struct shared_table *t = &u->tables.v[table];
+
+	if (!t->queued)
+		vec_push(&u->queue, table);
+	t->queued = t->wanted = true;
+	t->wanted_by = pid;
+}
+
 /* Gives each image of table TABLE that is of another file than the table's a table of its own. */
 static void unwinds_split(struct unwinds *u, uint32_t table)
 {
@@ -313,17 +333,15 @@ static void unwinds_split(struct unwinds *u, uint32_t table)
 
 	for (size_t i = 0; i < u->tables.v[table].numbers.n; i++) {
 		uint32_t number = u->tables.v[table].numbers.v[i];
-		struct shared_table own = {.code = images_numbered(u->images, number),
-					   .wanted = true,
-					   .wanted_by = pid};
+		struct shared_table own = {.code = images_numbered(u->images, number)};
 
 		if (own.code == code) {
 			u->tables.v[table].numbers.v[n++] = number;
 			continue;
 		}
 		vec_push(&own.numbers, number);
-		vec_push(&u->tables, own);
-		u->table_of[number] = (uint32_t)u->tables.n;
+		u->table_of[number] = add_table(u, &own) + 1;
+		queue_table(u, u->table_of[number] - 1, pid);
 	}
 	u->tables.v[table].numbers.n = n;
 }
@@ -441,7 +459,8 @@ static void unwinds_build(struct unwinds *u, struct shared_table *t, int fd)
 		rc = -EBADMSG;
 	}
 	if (rc == -EAGAIN) {
-		t->wanted = t->asked = true;
+		queue_table(u, (uint32_t)(t - u->tables.v), t->wanted_by);
+		t->asked = true;
 		return;
 	}
 	if (rc < 0) {
@@ -468,23 +487,29 @@ void unwinds_want_table(struct unwinds *u, struct shared_table *t, uint32_t pid)
 {
 	if (t->state != TABLE_ABSENT || clock_now(u) < t->retry_at)
 		return;
-	t->wanted = true;
-	t->wanted_by = pid;
+	queue_table(u, (uint32_t)(t - u->tables.v), pid);
 }
 
 bool unwinds_build_next(struct unwinds *u)
 {
 	struct shared_table *next = NULL;
 	uint64_t least = 0;
+	size_t n = 0;
 
-	vec_each (t, &u->tables) {
+	vec_each (table, &u->queue) {
+		struct shared_table *t = &u->tables.v[*table];
 		uint64_t n_bytes = u->images->codes.v[t->code].layout.text_bytes;
 
-		if (!t->wanted || t->asked || (next && n_bytes >= least))
+		t->queued = t->wanted;
+		if (!t->wanted)
+			continue;
+		u->queue.v[n++] = *table;
+		if (t->asked || (next && (n_bytes > least || (n_bytes == least && t > next))))
 			continue;
 		next = t;
 		least = n_bytes;
 	}
+	u->queue.n = n;
 	if (!next)
 		return false;
 	build_wanted(u, next);
@@ -503,11 +528,11 @@ void unwinds_load_again(struct unwinds *u)
  * since.  A new one joins again when it is built. */
 static uint32_t intern_table(struct unwinds *u, uint32_t code)
 {
-	vec_each (t, &u->tables)
-		if (t->code == code && t->state != TABLE_JOINED)
-			return (uint32_t)(t - u->tables.v);
-	vec_push(&u->tables, (struct shared_table){.code = code});
-	return (uint32_t)u->tables.n - 1;
+	const uint32_t i = *vec_at(&u->table_of_code, code);
+
+	if (i && u->tables.v[i - 1].state != TABLE_JOINED)
+		return i - 1;
+	return add_table(u, &(struct shared_table){.code = code});
 }
 
 static void unwinds_join(struct unwinds *u, uint32_t number, uint32_t table)
@@ -549,12 +574,11 @@ void unwinds_want(struct unwinds *u, uint32_t number, uint32_t pid)
 void unwinds_add_vdso(struct unwinds *u, const struct unwind_table *table)
 {
 	uint32_t code = images_numbered(u->images, IMAGE_NUMBER_VDSO);
-	struct shared_table *t;
+	uint32_t i = add_table(u, &(struct shared_table){.code = code, .pinned = true});
+	struct shared_table *t = &u->tables.v[i];
 
-	vec_push(&u->tables, (struct shared_table){.code = code, .pinned = true});
-	t = &u->tables.v[u->tables.n - 1];
 	t->n = (uint32_t)words_of(table);
-	unwinds_join(u, IMAGE_NUMBER_VDSO, (uint32_t)u->tables.n - 1);
+	unwinds_join(u, IMAGE_NUMBER_VDSO, i);
 	if (!is_sound(table) || !publish(u, t, table))
 		unwinds_fail(u, (uint32_t)(t - u->tables.v));
 }

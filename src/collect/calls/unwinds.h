@@ -57,6 +57,7 @@ struct shared_table {
 	uint32_t at, n;	    /* READY: its words; n also when WAITING */
 	uint32_t retry_at;  /* ABSENT: not before the clock says so */
 	bool wanted;	    /* ABSENT: unwinds_build_next is to build it */
+	bool queued;	    /* it is in `queue` */
 	bool asked;	    /* wanted, but its loader is at it: unwinds_load_again */
 	uint32_t wanted_by; /* somebody who maps it */
 	uint64_t first_off;
@@ -92,7 +93,9 @@ struct unwinds {
 	struct extents free;
 	VEC(struct retired) retired;
 	VEC(struct shared_table) tables;
+	VEC(uint32_t) queue;		 /* numbers of tables: all that are wanted are among them */
 	uint32_t *table_of;		 /* by image number: number of its table + 1 */
+	VEC(uint32_t) table_of_code;	 /* by code: number of its newest table + 1; 0 */
 	VEC(uint32_t) number_of;	 /* by code: unwinds_number_of; 0: not asked for yet */
 	struct index rule_ix;		 /* of mem.rules */
 	uint32_t n_rules;		 /* of mem.rules, with rule 0 and TOO_COMPLEX_RULE */

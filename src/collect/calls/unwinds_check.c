@@ -44,6 +44,7 @@ void unwinds_check(const struct unwinds *u)
 	uint32_t n_numbers = 0;
 
 	vec_each (t, &u->tables) {
+		assert(!t->wanted || t->queued);
 		assert(t->state != TABLE_JOINED || (!t->numbers.n && !t->wanted));
 		vec_each (number, &t->numbers) {
 			check_image(u, t, *number);

@@ -51,15 +51,19 @@ static void match_mapping(void *ctx, const struct procfs_map *m)
 									  .end = m->end});
 }
 
-/* The code of the file that R means: told by the sideband, or by the process that maps it. */
+/* The code of the file that R means: told by the sideband, most often just now, or by the process
+ * that maps it. */
 static uint32_t find_code(struct unwinds *u, const struct image_request *r)
 {
 	struct mapping_search s = {.u = u, .r = r, .code = INDEX_NONE};
 
-	vec_each (c, &u->images->codes)
+	for (size_t i = u->images->codes.n; i-- > 0;) {
+		const struct mapped_code *c = &u->images->codes.v[i];
+
 		if (c->ino == r->ino && c->dev == wide_dev(r->dev) &&
 		    c->ino_generation == r->generation)
-			return (uint32_t)(c - u->images->codes.v);
+			return (uint32_t)i;
+	}
 	if (r->tgid)
 		procfs_each_map(r->tgid, match_mapping, &s);
 	return s.code;
