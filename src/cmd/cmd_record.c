@@ -35,9 +35,12 @@ struct options {
 	struct record_words target;
 	struct record_options record;
 	const char *unwind_memory, *trace_memory, *walk_at, *job;
-	uint64_t duration_ns, min_block_ns;
+	uint64_t duration_ns, min_block_ns, tables_first_ns;
 	bool off_cpu, trace, wakers;
 };
+
+/* Sampling begins at most so much later for the tables of what runs already. */
+#define TABLES_FIRST_NS (200ull * 1000000)
 
 static volatile sig_atomic_t interrupted;
 
@@ -142,9 +145,6 @@ static void notice(void *ctx, const char *text)
 /* A command waits so long for the unwind tables of its files, where the machine is busy. */
 #define PREPARE_NS (500ull * 1000000)
 
-/* Sampling begins at most so much later for the tables of what runs already. */
-#define EARLY_NS (30ull * 1000000)
-
 static int record(struct cmd *c, const struct options *o, struct recorder_opts *ro,
 		  struct record_child *ch)
 {
@@ -238,6 +238,8 @@ static int record_parse(struct cmd *c, struct options *o)
 		row[OPT_RECORD_CALL_GRAPH],
 		{"unwind-memory", OPT_STR, &o->unwind_memory, "SIZE",
 		 "memory for unwind tables (default 32M)"},
+		{"tables-first", OPT_DURATION, &o->tables_first_ns, "TIME",
+		 "wait for unwind tables of what runs at most so long (default 200ms)"},
 		row[OPT_RECORD_LABEL],
 		{"job", OPT_STR, &o->job, "NAME",
 		 "what job this is a part of (default: see dwell-record(1); '': none)"},
@@ -272,7 +274,7 @@ static int record_parse(struct cmd *c, struct options *o)
 int cmd_record(struct cmd *c)
 {
 	static const char *const walks[] = {"auto", "exit", "switch", NULL};
-	struct options o = {0};
+	struct options o = {.tables_first_ns = TABLES_FIRST_NS};
 	struct recorder_opts ro = {0};
 	struct record_plan plan = {0};
 	struct record_child ch = {0};
@@ -320,7 +322,7 @@ int cmd_record(struct cmd *c)
 		if (!o.record.label && o.target.command.n)
 			o.record.label = rank_label();
 		record_plan_apply(&plan, &o.record, &ro.collect);
-		ro.collect.early_ns = o.target.command.n && !o.target.all ? 0 : EARLY_NS;
+		ro.collect.early_ns = o.target.command.n && !o.target.all ? 0 : o.tables_first_ns;
 		ro.collect.off_cpu = o.off_cpu;
 		ro.collect.wakers = o.wakers;
 		ro.collect.walk = (enum switch_walk)walk;
