@@ -82,6 +82,12 @@ static void show_limits(const struct cmd *c, const struct recorder *r)
 	if (collector_user_only(col))
 		cmd_notice(c, "user code only: kernel samples need CAP_PERFMON or "
 			      "kernel.perf_event_paranoid below 2");
+	if (collector_no_block_paths(col))
+		cmd_notice(c, "blocks have times but no call paths: these need CAP_PERFMON or "
+			      "kernel.perf_event_paranoid below 2");
+	else if (collector_rings_offcpu(col))
+		cmd_notice(c, "call paths of blocks have no frames of the kernel: these need the "
+			      "bpf engine");
 }
 
 /* Large buffers go back to the system when they are freed, instead of raising the size from which

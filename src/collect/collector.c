@@ -36,6 +36,16 @@ bool collector_user_only(const struct collector *c)
 	return c->user_only;
 }
 
+bool collector_rings_offcpu(const struct collector *c)
+{
+	return c->offcpu && c->engine == ENGINE_RING;
+}
+
+bool collector_no_block_paths(const struct collector *c)
+{
+	return collector_rings_offcpu(c) && !c->leavings.n;
+}
+
 const struct images *collector_images(const struct collector *c)
 {
 	return &c->images;
@@ -88,6 +98,18 @@ static int list_processes(struct collector *c, struct err *err)
 	return 0;
 }
 
+static int start_offcpu(struct collector *c, struct err *err)
+{
+	int rc = offcpu_start(c->offcpu, err);
+
+	/* A command is watched from its exec on. */
+	if (rc >= 0 && c->opts.target.kind == TARGET_PIDS)
+		vec_each (pid, &c->opts.target.pids)
+			offcpu_watch(c->offcpu, *pid);
+	opened_enable(&c->leavings);
+	return rc;
+}
+
 int collector_prepare(struct collector *c, struct err *err)
 {
 	int rc;
@@ -99,7 +121,7 @@ int collector_prepare(struct collector *c, struct err *err)
 	if (c->opts.early_ns && rc >= 0)
 		early_tables(c, c->opts.early_ns);
 	if (c->offcpu && rc >= 0)
-		rc = offcpu_start(c->offcpu, err);
+		rc = start_offcpu(c, err);
 	return rc;
 }
 
@@ -149,6 +171,26 @@ static const struct opened *sampler_by_id(const struct collector *c, uint64_t id
 	return NULL;
 }
 
+static bool is_leaving(const struct collector *c, uint64_t id)
+{
+	vec_each (o, &c->leavings)
+		if (o->id == id)
+			return true;
+	return false;
+}
+
+/* A sample of no event asked for: of a thread that leaves its CPU. */
+static void apply_leaving(struct collector *c, struct perf_record *r)
+{
+	uint32_t proc = procs_current(&c->procs, r->pid);
+
+	if (!is_leaving(c, r->id))
+		return;
+	r->extra = c->leavings_type;
+	c->n_leavings++;
+	offcpu_sample(c->offcpu, r, call_paths_of_record(&c->calls, r, proc));
+}
+
 static bool read_facts(struct collector *c, const struct perf_record *r, uint32_t event,
 		       struct sample_facts *ret)
 {
@@ -171,8 +213,10 @@ static void apply_sample(struct collector *c, struct perf_record *r)
 	struct log_sample s = {.ip = r->ip, .tgid = r->pid, .tid = r->tid, .time_ns = r->time_ns};
 	struct sample_facts facts;
 
-	if (!o)
+	if (!o) {
+		apply_leaving(c, r);
 		return;
+	}
 	s.event = o->event;
 	r->extra = c->specs[o->event].attr.sample_type;
 	if (proc == PROC_NONE && procs_scan_one(&c->procs, r->pid))
@@ -195,6 +239,9 @@ static void collector_apply(struct collector *c, struct perf_record *r)
 		apply_sample(c, r);
 		break;
 	case RECORD_LOST:
+		/* Rings of their own have nothing but such samples. */
+		if (is_leaving(c, r->id) && c->rings.n == 2 * c->cpus.n)
+			break;
 		c->n_lost_records += r->lost;
 		procs_note_lost(&c->procs);
 		break;
@@ -207,13 +254,21 @@ static void collector_apply(struct collector *c, struct perf_record *r)
 					       .end = r->addr + r->n_bytes,
 					       .image = {.kind = IMAGE_BPF, .path = r->name}});
 		break;
+	case RECORD_SWITCH:
+		if (c->offcpu)
+			offcpu_before(c->offcpu, r);
+		break;
 	default:
+		if (c->offcpu)
+			offcpu_before(c->offcpu, r);
 		if (c->tracer.profile && r->kind == RECORD_FORK)
 			tracer_begin(&c->tracer, r->tid, r->time_ns);
 		if (c->tracer.profile && r->kind == RECORD_EXIT)
 			tracer_end(&c->tracer, r->tid, r->time_ns);
 		fold_pause(&c->fold);
 		procs_apply(&c->procs, r);
+		if (c->offcpu)
+			offcpu_after(c->offcpu, r);
 	}
 }
 
@@ -248,6 +303,8 @@ static void apply_sideband(struct collector *c, uint64_t until_ns)
 			collector_apply(c, &rec);
 		}
 	}
+	if (c->pending.n && call_paths_copies_in_rings(&c->calls))
+		memset(c->pending.v, 0, c->pending.n);
 	c->spare = c->pending;
 	c->pending = later;
 	c->applied_ns = until_ns;
@@ -332,6 +389,31 @@ static void fold_log(struct collector *c, uint32_t cpu)
 	}
 }
 
+/* Each sample of a thread that leaves its CPU takes some microseconds here and there, and room in a
+ * ring: so they are paid for.  Each takes LEAVING_NS from a time that runs on with the clock, of
+ * which LEAVINGS_SAVED_NS may be saved up; when nothing is left there are none for so long. */
+#define LEAVING_NS	  500000ull
+#define LEAVINGS_SAVED_NS 500000000ull
+
+static void pay_leavings(struct collector *c)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (!c->leavings.n)
+		return;
+	if (c->leavings_paid_ns + LEAVINGS_SAVED_NS < now)
+		c->leavings_paid_ns = now - LEAVINGS_SAVED_NS;
+	c->leavings_paid_ns += c->n_leavings * LEAVING_NS / c->cpus.n;
+	c->n_leavings = 0;
+	if (c->leavings_off == (c->leavings_paid_ns > now))
+		return;
+	c->leavings_off = !c->leavings_off;
+	if (c->leavings_off)
+		opened_disable(&c->leavings);
+	else
+		opened_enable(&c->leavings);
+}
+
 static void cycle(struct collector *c, uint64_t until_ns)
 {
 	uint32_t n = c->log ? c->n_log_cpus : 0;
@@ -366,6 +448,7 @@ static void cycle(struct collector *c, uint64_t until_ns)
 void collector_cycle(struct collector *c)
 {
 	cycle(c, 0);
+	pay_leavings(c);
 	schedule_vary(c);
 }
 
@@ -458,6 +541,7 @@ static void add_spilled(void *ctx, const struct spill_slot *s)
 void collector_stop(struct collector *c)
 {
 	opened_disable(&c->samplers);
+	opened_disable(&c->leavings);
 	if (c->offcpu)
 		offcpu_stop(c->offcpu);
 	account_end_idle(c);

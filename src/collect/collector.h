@@ -91,6 +91,11 @@ const char *collector_why_not_pinned(const struct collector *c);
 /* True when an event had to be limited to user code to be allowed at all. */
 bool collector_user_only(const struct collector *c);
 
+/* With off_cpu: whether its times come from perf's records, of own threads (ring_switches.h), and
+ * whether paths of blocks may not be had there. */
+bool collector_rings_offcpu(const struct collector *c);
+bool collector_no_block_paths(const struct collector *c);
+
 /* Registers S: it will be asked for each address that lies in no file (frame_source.h).  Before
  * collector_start. */
 void collector_add_source(struct collector *c, struct frame_source *s);

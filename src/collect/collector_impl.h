@@ -30,6 +30,11 @@ struct collector {
 	event_id events[LOG_MAX_EVENTS]; /* in the profile */
 	opened_list samplers;		 /* the events asked for */
 	opened_list sideband;		 /* dummy events that own the rings */
+	opened_list leavings;		 /* sample threads that leave their CPU: open_leavings */
+	uint64_t leavings_type;		 /* their sample_type */
+	uint64_t n_leavings;		 /* samples of them since they were paid for */
+	uint64_t leavings_paid_ns;	 /* up to when they are, see pay_leavings */
+	bool leavings_off;		 /* until then */
 	VEC(struct ring) rings;		 /* one per online CPU */
 	uint64_t applied_ns;		 /* CLOCK_MONOTONIC: the sideband is applied up to then */
 	struct wr pending;		 /* drained records not yet applied */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -22,6 +23,13 @@
 #define WORDS_OF_CHAIN 32 /* with its head */
 
 #define RING_MIN_PAGES 8
+
+/* Of the ring for samples of threads that leave their CPU: 256 of them in 2 MiB. */
+#define LEAVINGS_PAGES	     512
+#define LEAVINGS_LEAST_PAGES 16
+
+/* More than what malloc takes from the heap: memory of its own, which mremap makes larger. */
+#define HIDDEN_LEAST (1u << 20)
 
 /* In place of an event's number, for the descriptors that sample nothing. */
 #define SIDEBAND_EVENT UINT32_MAX
@@ -114,6 +122,7 @@ static int open_sideband_of(struct collector *c, enum target_spread spread, size
 		      *t = spread == SPREAD_CPUS ? &all : &c->opts.target;
 	int rc;
 
+	a->context_switch = c->opts.off_cpu && c->engine == ENGINE_RING;
 	a->ksymbol = spread == SPREAD_CPUS && t->kind == TARGET_ALL;
 	a->watermark = 1;
 	a->wakeup_watermark = (uint32_t)(n_pages * (size_t)sysconf(_SC_PAGESIZE) / 2);
@@ -145,6 +154,32 @@ static int open_sideband_of(struct collector *c, enum target_spread spread, size
 		}
 	}
 	return 0;
+}
+
+/* Makes W, for N bytes out of rings, memory that stands in no core, for copies of stacks.  What
+ * shares its first and last page does not either. */
+static void hide_from_cores(struct wr *w, size_t n)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t start, end;
+
+	vec_reserve(w, n);
+	start = (uintptr_t)w->v & ~(page - 1);
+	end = ((uintptr_t)w->v + w->cap + page - 1) & ~(page - 1);
+	madvise((void *)start, end - start, MADV_DONTDUMP);
+}
+
+/* Once, for all that comes: what is larger later has the same memory, or such memory moved. */
+static void hide_copies(struct collector *c)
+{
+	size_t n = HIDDEN_LEAST;
+
+	vec_each (r, &c->rings)
+		n += r->n_bytes;
+	if (!call_paths_copies_in_rings(&c->calls))
+		return;
+	hide_from_cores(&c->pending, n);
+	hide_from_cores(&c->spare, n);
 }
 
 static void close_sideband(struct collector *c)
@@ -291,14 +326,95 @@ static int check_labels(const struct collector *c, struct err *err)
 	return 0;
 }
 
+/* Gives the leavings of CPU a ring of their own: copies of stacks that fill it cost a path, where
+ * records of switches that find a ring full cost time.  They share the other one if none can be
+ * locked. */
+static int share_leavings_ring(struct collector *c, int cpu, struct err *err)
+{
+	const struct opened *owner = NULL;
+	struct ring ring = {0};
+	struct err why;
+
+	vec_each (o, &c->leavings) {
+		size_t n_pages = LEAVINGS_PAGES;
+
+		if (o->cpu != cpu)
+			continue;
+		while (!owner && n_pages >= LEAVINGS_LEAST_PAGES &&
+		       ring_open(&ring, o->fd, n_pages, &why) < 0)
+			n_pages /= 2;
+		if (ring.n_bytes) { /* O's own */
+			vec_push(&c->rings, ring);
+			ring = (struct ring){0};
+			owner = o;
+			continue;
+		}
+		owner = owner ? owner : collector_ring_owner(c, cpu);
+		if (!owner || ioctl(o->fd, PERF_EVENT_IOC_SET_OUTPUT, owner->fd) < 0)
+			return err_errno(err, -errno, "cannot share a perf ring");
+	}
+	return 0;
+}
+
+/* Has a sample taken of each thread that leaves its CPU.  The event happens in the kernel: a user
+ * who may not sample there cannot have it (perf_exclude_event, kernel/events/core.c), and leavings
+ * stays empty. */
+static int open_leavings(struct collector *c, struct err *err)
+{
+	struct event_spec spec = {.name = (char *)"context-switches",
+				  .attr = {.size = sizeof(struct perf_event_attr),
+					   .type = PERF_TYPE_SOFTWARE,
+					   .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+					   .sample_period = 1,
+					   .sample_type = RECORD_SAMPLE_TYPE,
+					   .sample_id_all = 1,
+					   .use_clockid = 1,
+					   .clockid = CLOCK_MONOTONIC}};
+	struct err why;
+
+	call_paths_event(&c->calls, c->rings.v[0].n_bytes, &spec.attr);
+	spec.attr.exclude_callchain_kernel = 1;
+	c->leavings_type = spec.attr.sample_type;
+	if (target_open(&c->opts.target, &spec, SIDEBAND_EVENT, SPREAD_TASK_CPUS, &c->cpus,
+			&c->leavings, &why) < 0)
+		opened_close(&c->leavings);
+	vec_each (cpu, &c->cpus) {
+		int rc = share_leavings_ring(c, *cpu, err);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* The bpf engine watches threads by a program; without it perf's records tell of own ones. */
+static int open_ring_offcpu(struct collector *c, struct err *err)
+{
+	struct offcpu_opts o = {
+		.min_block_ns = c->opts.min_block_ns, .rings = true, .tracer = c->fold.tracer};
+	bool tasks = c->opts.target.kind == TARGET_PIDS || c->opts.target.kind == TARGET_COMMAND;
+	const char *what = !tasks		       ? ""
+			   : c->opts.wakers	       ? " --wakers"
+			   : c->opts.walk == WALK_AUTO ? NULL
+						       : " --walk-at";
+	int rc;
+
+	if (what)
+		return err_set(err, -EOPNOTSUPP, "--off-cpu%s needs the bpf engine%s: %s", what,
+			       tasks ? "" : " but for processes (-p) and a command",
+			       *c->why_not_bpf ? c->why_not_bpf : "another one was asked for");
+	rc = open_leavings(c, err);
+	o.paths = c->leavings.n;
+	return rc < 0 ? rc : offcpu_open(&o, &c->calls.chains, &c->offcpu, err);
+}
+
 static int open_offcpu(struct collector *c, struct err *err)
 {
 	const struct target *t = &c->opts.target;
 	struct offcpu_opts o = {.min_block_ns = c->opts.min_block_ns};
 
 	if (c->engine != ENGINE_BPF)
-		return err_set(err, -EOPNOTSUPP, "--off-cpu needs the bpf engine: %s",
-			       *c->why_not_bpf ? c->why_not_bpf : "another one was asked for");
+		return open_ring_offcpu(c, err);
 	if (t->kind == TARGET_CGROUP || c->inner_pidns)
 		return err_set(err, -EOPNOTSUPP, "--off-cpu does not work %s",
 			       c->inner_pidns ? "in an inner pid namespace" : "with a cgroup");
@@ -391,6 +507,8 @@ static int open_all(struct collector *c, struct err *err)
 		rc = open_event(c, i, err);
 	if (c->opts.off_cpu && rc >= 0)
 		rc = open_offcpu(c, err);
+	if (rc >= 0)
+		hide_copies(c);
 	if (c->opts.pin_base && rc >= 0)
 		pin_log(c);
 	return rc;
@@ -448,6 +566,7 @@ void collector_close(struct collector *c)
 	if (!c)
 		return;
 	opened_close(&c->samplers);
+	opened_close(&c->leavings);
 	offcpu_close(c->offcpu);
 	image_ids_close(&c->image_ids);
 	call_paths_release(&c->calls); /* tables lie in the log's memory */

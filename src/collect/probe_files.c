@@ -341,7 +341,7 @@ void probe_calls(struct probe *p)
 		probe_add(p, id, what, p->report->own_programs ? PROBE_LIMITED : PROBE_MISSING,
 			  xstrdup(p->report->own_programs
 					  ? "by unwind tables, from copies of stacks; the first "
-					    "8 KiB of each"
+					    "8 to 64 KiB of each"
 					  : "nothing can be sampled"),
 			  xstrdup("what the engine bpf needs (see above)"));
 	else if (!has_mapping_tree(p))
@@ -352,4 +352,24 @@ void probe_calls(struct probe *p)
 	else
 		probe_add(p, id, what, PROBE_OK,
 			  xstrdup("programs without frame pointers too, by unwind tables"), NULL);
+}
+
+void probe_waits(struct probe *p)
+{
+	static const char id[] = "waits", what[] = "when threads wait (--off-cpu)";
+	bool kernel = probe_find(p->report, "kernel_samples")->state == PROBE_OK;
+
+	if (p->report->bpf)
+		probe_add(p, id, what, PROBE_OK, xstrdup("times, and call paths of blocks"), NULL);
+	else if (!p->report->own_programs)
+		probe_add(p, id, what, PROBE_MISSING, xstrdup("nothing can be sampled"),
+			  xstrdup("what samples of own programs need (see above)"));
+	else
+		probe_add(
+			p, id, what, PROBE_LIMITED,
+			xstrdup(kernel ? "of own programs; call paths of blocks without frames of "
+					 "the kernel"
+				       : "of own programs; times without call paths of blocks"),
+			xstrdup(kernel ? "what the engine bpf needs (see above)"
+				       : "what samples in the kernel need (see above)"));
 }

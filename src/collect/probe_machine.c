@@ -475,6 +475,7 @@ void probe_machine(const struct probe_env *env, struct probe_report *ret)
 			    kernel structures */
 	ret->bpf = ret->bpf && ret->system_wide && probe_find(ret, "btf")->state == PROBE_OK;
 	probe_calls(&p);
+	probe_waits(&p);
 }
 
 void probe_report_release(struct probe_report *report)

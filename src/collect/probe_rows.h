@@ -37,6 +37,8 @@ void probe_map_files(struct probe *p);
 void probe_other_maps(struct probe *p);
 void probe_limits(struct probe *p);
 void probe_names(struct probe *p);
-void probe_calls(struct probe *p); /* after report->bpf is known */
+/* After report->bpf is known: */
+void probe_calls(struct probe *p);
+void probe_waits(struct probe *p);
 
 #endif

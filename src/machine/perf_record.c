@@ -13,7 +13,12 @@ static void read_sample_id(const uint8_t *p, struct perf_record *ret)
 {
 	struct rd r = rd_init(p, SAMPLE_ID_BYTES);
 
-	rd_le64(&r); /* pid, tid: of the task that ran, which is not always the one meant */
+	if (ret->kind == RECORD_SWITCH) {
+		ret->pid = rd_le32(&r);
+		ret->tid = rd_le32(&r);
+	} else {
+		rd_le64(&r); /* of the task that ran, which is not always the one meant */
+	}
 	ret->time_ns = rd_le64(&r);
 	ret->id = rd_le64(&r);
 }
@@ -80,6 +85,11 @@ static void read_body(struct rd *r, uint32_t type, uint16_t misc, struct perf_re
 		ret->kind = RECORD_LOST;
 		rd_le64(r); /* id of an event of this ring, not of the one that lost */
 		ret->lost = rd_le64(r);
+		break;
+	case PERF_RECORD_SWITCH: /* of whom, the sample_id says */
+		ret->kind = RECORD_SWITCH;
+		ret->leaves = misc & PERF_RECORD_MISC_SWITCH_OUT;
+		ret->preempted = misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
 		break;
 	case PERF_RECORD_KSYMBOL:
 		ret->kind = RECORD_KSYMBOL;
@@ -149,8 +159,8 @@ int record_read(struct rd *r, struct perf_record *ret)
 		if (rd_left(&body) < SAMPLE_ID_BYTES)
 			return 0;
 		body.end -= SAMPLE_ID_BYTES;
-		read_sample_id(body.end, ret);
 		read_body(&body, type, misc, ret);
+		read_sample_id(body.end, ret);
 	}
 	if (body.bad)
 		ret->kind = RECORD_OTHER;

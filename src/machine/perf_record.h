@@ -54,6 +54,7 @@ enum record_kind {
 	RECORD_SAMPLE,
 	RECORD_LOST,
 	RECORD_KSYMBOL,
+	RECORD_SWITCH,
 };
 
 struct perf_record {
@@ -61,6 +62,8 @@ struct perf_record {
 	bool exec;			   /* COMM: by exec, not by prctl */
 	bool exact;			   /* SAMPLE: ip is of the event's instruction */
 	bool unregistered;		   /* KSYMBOL: the symbol goes away */
+	bool leaves;			   /* SWITCH: the thread leaves its CPU, else it comes */
+	bool preempted;			   /* SWITCH: it leaves and would go on (Linux 4.17) */
 	uint32_t pid, tid;		   /* whom it is about; FORK: the child */
 	uint32_t ppid;			   /* FORK: the parent process */
 	uint64_t time_ns;		   /* CLOCK_MONOTONIC */

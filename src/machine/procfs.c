@@ -187,6 +187,21 @@ int procfs_cpu_ticks(uint32_t pid, uint64_t *ret)
 	return rc;
 }
 
+bool procfs_runs(uint32_t pid, uint32_t tid)
+{
+	char name[22], *text;
+	const char *state;
+	bool runs;
+
+	snprintf(name, sizeof(name), "task/%u/stat", tid);
+	if (load_of(pid, name, &text) < 0)
+		return false;
+	state = strrchr(text, ')'); /* proc(5), /proc/PID/stat: the third field */
+	runs = state && strncmp(state, ") R", 3) == 0;
+	free(text);
+	return runs;
+}
+
 int procfs_cgroup(uint32_t pid, char *ret, size_t size)
 {
 	char *text;

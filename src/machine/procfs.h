@@ -35,6 +35,9 @@ int procfs_birth(uint32_t pid, uint32_t *ret_parent, uint64_t *ret_start_ticks);
 /* The CPU time that its threads have used, in clock ticks. */
 int procfs_cpu_ticks(uint32_t pid, uint64_t *ret);
 
+/* Whether thread TID of process PID has a CPU or waits for one; false when it is not there. */
+bool procfs_runs(uint32_t pid, uint32_t tid);
+
 /* The cgroup's path below its mount: the v2 one if there is one other than "/", else the first v1
  * hierarchy's that is not "/". */
 int procfs_cgroup(uint32_t pid, char *ret, size_t size);

@@ -147,6 +147,24 @@ def own_processes():
         enough(Prof(db="home/db2").n(image=where + "/burn", procedure="burn_here"), 50, "samples: " + p.stdout)
 
 
+def own_waits():
+    """What own threads do besides running: times always, and where they block if the kernel may be sampled."""
+    where = reachable()
+    shutil.copy(prog("blocks"), "open")
+    for level, said, mark in (2, "blocks have times but no call paths", "[blocked, path not allowed]"), (1, "no frames of the kernel", ";sleeper;"):
+        db = "home/db%d" % level
+        with sysctl(PARANOID, level):
+            p = as_nobody(where, "record", "--json", "--off-cpu", "--db", db, "--", where + "/blocks", longer(1), "sleeper", "spinner1")
+        check(p.returncode == 0, p.stderr)
+        check(len([s for s in p.stderr.splitlines() if said in s]) == 1, "it does not say '%s' in one line: %s" % (said, p.stderr))
+        times = {e["name"]: e["time_ns"] for e in account_of(p.stdout)["events"] if "time_ns" in e}
+        note(times)
+        likely(times["blocked"] > 0.7e9 and times["running"] + times["runnable"] > 0.7e9, "%s" % times)
+        paths = [r.rsplit(" ", 1) for r in sh(DWELL, "export", "--folded", "--db", db, "--event", "blocked").splitlines()]
+        blocked = sum(int(ns) for path, ns in paths if "sleep" in path or mark in path)
+        least(sum(int(ns) for path, ns in paths if mark in path), blocked, 0.9, "%s" % paths)
+
+
 def the_whole_machine_is_refused():
     where = reachable()
     with sysctl(PARANOID, 2):
@@ -193,4 +211,4 @@ def too_few_files():
     one_line(p)
 
 
-run(own_command, own_call_paths, deep_stacks, little_room, own_processes, the_whole_machine_is_refused, everything_is_refused, refusals, too_few_files)
+run(own_command, own_call_paths, own_waits, deep_stacks, little_room, own_processes, the_whole_machine_is_refused, everything_is_refused, refusals, too_few_files)

@@ -201,9 +201,60 @@ def the_whole_machine():
     check(times["running"] < took * 1e9 * (os.cpu_count() or 1), "running %d in %.1f s" % (times["running"], took))
 
 
+def by_records_of_switches():
+    """Without BPF: the same times, but what was woken and waits for a CPU is blocked still; paths of user code."""
+    global walk_at
+    walk_at = "auto"
+    stolen = stolen_ns()
+    said = recorded_blocks(1, "sleeper", "spinner1", "spinner2", "spinner3", "reader", "writer", "holder", "waiter",
+                           record_argv=("--engine", "ring"))
+    stolen = stolen_ns() - stolen
+    got = states_by_tid("db")
+    check(len(said) == 8, said)
+    for name, (tid, elapsed, ran, waited, *_) in said.items():
+        g = got[tid]
+        note("%-9s running %.4f (%.4f)  runnable %.4f (%.4f)  blocked %.4f" %
+             (name, g["running"] / 1e9, ran / 1e9, g["runnable"] / 1e9, waited / 1e9, g["blocked"] / 1e9))
+        slack = TOLERANCE * elapsed + 10e6 + stolen
+        likely(abs(g["running"] - ran) <= slack, "%s: %d, the scheduler says %d" % (name, g["running"], ran))
+        likely(g["runnable"] <= waited + slack, "%s: %d, the scheduler says %d" % (name, g["runnable"], waited))
+        total = sum(g.values())
+        likely(elapsed <= total <= elapsed + 200e6, "%s: %d of %d ns accounted for" % (name, total, elapsed))
+        if name.startswith("spinner"):
+            likely(g["blocked"] < 0.02 * elapsed, "%s: blocked %d" % (name, g["blocked"]))
+            continue
+        paths = folded("blocked", tid)
+        here = sum(ns for path, ns in paths if "start_thread;run;" + name in path)
+        likely(here > 0.9 * g["blocked"], "%s: %s" % (name, paths))
+        check(all(";%s;" % name in path for path, _ in paths if "nanosleep" in path), paths)
+
+
+def by_records_of_a_process():
+    """Threads that were there before and are after: each has the time of the recording."""
+    with subprocess.Popen([prog("blocks"), "100"], stdout=subprocess.DEVNULL) as p:
+        try:
+            wait_for(lambda: len(os.listdir("/proc/%d/task" % p.pid)) == 11, "the threads")
+            start = time.monotonic()
+            with Recording("--off-cpu", "--engine", "ring", "--by", "tid", "-p", p.pid) as r:
+                time.sleep(2.5)
+            most = time.monotonic() - start
+            tids = [int(t) for t in os.listdir("/proc/%d/task" % p.pid)]
+        finally:
+            p.kill()
+    got = states_by_tid("db")
+    check(set(got) == set(tids), "%s, not %s: %s" % (got, sorted(tids), r.account))
+    for tid, g in got.items():
+        likely(2.5 <= sum(g.values()) / 1e9 <= most, "%d: %s of %.2f s" % (tid, g, most))
+    for e in r.account["events"]:
+        likely(e["lost"] == 0 or e["name"] not in STATES, "%s lost" % e)
+
+
 def what_cannot_be_is_said():
-    p = dwell("record", "--off-cpu", "--engine", "ring", "--db", "db", "--", "true")
-    check(p.returncode == 125 and "--off-cpu needs the bpf engine" in p.stderr, p.stderr)
+    for argv, what in ((("-a", "-d", "1"), "--off-cpu needs the bpf engine but for"),
+                       (("--wakers", "--", "true"), "--off-cpu --wakers needs the bpf engine"),
+                       (("--walk-at", "exit", "--", "true"), "--off-cpu --walk-at needs the bpf engine")):
+        p = dwell("record", "--off-cpu", "--engine", "ring", "--db", "db", *argv)
+        check(p.returncode == 125 and what in p.stderr, p.stderr)
     p = dwell("record", "--min-block", "5", "--db", "db", "--", "true")
     check(p.returncode == 125 and "--min-block" in p.stderr, p.stderr)
     p = dwell("record", "--walk-at", "exit", "--db", "db", "--", "true")
@@ -222,4 +273,4 @@ def walking_at(where, case):
 BOTH = (the_schedulers_own_account_agrees, threads_that_live_on_are_whole, blocks_are_told_by_where_they_are, wakers_are_found,
         short_blocks_are_one_row, pages_from_the_disk_are_blocks, a_killed_recorder_loses_little)
 run(*(walking_at(where, case) for case in BOTH for where in ("exit", "switch")), wall_time_is_all_of_it, shares_are_what_the_threads_do,
-    the_whole_machine, what_cannot_be_is_said)
+    the_whole_machine, by_records_of_switches, by_records_of_a_process, what_cannot_be_is_said)

@@ -200,6 +200,14 @@ TEST(paranoid_levels)
 		EXPECT_EQ(r.system_wide, levels[i].all);
 		EXPECT_EQ(r.bpf, levels[i].all);
 		probe_report_release(&r);
+		expect("waits",
+		       levels[i].all   ? PROBE_OK
+		       : levels[i].own ? PROBE_LIMITED
+				       : PROBE_MISSING,
+		       levels[i].all	  ? NULL
+		       : levels[i].kernel ? "engine bpf"
+		       : levels[i].own	  ? "in the kernel"
+					  : "own programs");
 		expect("own_programs", levels[i].own ? PROBE_OK : PROBE_MISSING,
 		       levels[i].own ? NULL : "kernel.perf_event_paranoid=2, or CAP_PERFMON");
 		expect("kernel_samples", levels[i].kernel ? PROBE_OK : PROBE_MISSING,

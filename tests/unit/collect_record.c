@@ -147,6 +147,29 @@ TEST(lost_and_ksymbol)
 	wr_release(&w);
 }
 
+TEST(switches)
+{
+	static const uint16_t misc[] = {0, PERF_RECORD_MISC_SWITCH_OUT,
+					PERF_RECORD_MISC_SWITCH_OUT |
+						PERF_RECORD_MISC_SWITCH_OUT_PREEMPT};
+
+	for (unsigned i = 0; i < n_elems(misc); i++) {
+		struct wr w = {0};
+		struct perf_record r;
+
+		end_record(&w, begin_record(&w, PERF_RECORD_SWITCH, misc[i]), 777, 9);
+		r = read_only(&w);
+		EXPECT_EQ(r.kind, RECORD_SWITCH);
+		EXPECT_EQ(r.leaves, i > 0);
+		EXPECT_EQ(r.preempted, i > 1);
+		EXPECT_EQ(r.pid, 4242);
+		EXPECT_EQ(r.tid, 4243);
+		EXPECT_EQ(r.time_ns, 777);
+		EXPECT_EQ(r.id, 9);
+		wr_release(&w);
+	}
+}
+
 TEST(unknown_kinds_are_stepped_over)
 {
 	struct wr w = {0};

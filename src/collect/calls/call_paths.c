@@ -183,9 +183,14 @@ void call_paths_event(const struct call_paths *cp, size_t ring_bytes, struct per
 	a->sample_stack_user = copy_bytes(ring_bytes, a);
 }
 
+bool call_paths_copies_in_rings(const struct call_paths *cp)
+{
+	return cp->has_ring && cp->ring.extra == RECORD_STACK_COPY;
+}
+
 size_t call_paths_ring_factor(const struct call_paths *cp)
 {
-	return cp->has_ring && !cp->log && cp->ring.extra == RECORD_STACK_COPY ? 8 : 1;
+	return call_paths_copies_in_rings(cp) && !cp->log ? 8 : 1;
 }
 
 uint64_t call_paths_of_record(struct call_paths *cp, const struct perf_record *sample,

@@ -84,6 +84,9 @@ void call_paths_use_rings(struct call_paths *cp, const struct call_paths_tables 
 /* Sets in A, an event whose samples come through rings of RING_BYTES, what they have to carry. */
 void call_paths_event(const struct call_paths *cp, size_t ring_bytes, struct perf_event_attr *a);
 
+/* Whether samples that come through rings carry copies of stacks. */
+bool call_paths_copies_in_rings(const struct call_paths *cp);
+
 /* How many times larger rings have to be than without: samples with copies of stacks are large. */
 size_t call_paths_ring_factor(const struct call_paths *cp);
 

@@ -76,8 +76,8 @@ static void ring_stacks_put(struct ring_stacks *rs, struct log_chain *c, uint64_
 
 /* The callers in the kernel's list.  Its first address, and in user code that comes by way of the
  * kernel also the first there, is no call but where it was interrupted. */
-static void add_ips(struct ring_stacks *rs, const struct record_stack *s, uint32_t proc,
-		    struct log_chain *c)
+static void add_ips(struct ring_stacks *rs, const struct perf_record *r,
+		    const struct record_stack *s, uint32_t proc, struct log_chain *c)
 {
 	struct procs *ps = rs->chains->procs;
 	struct rd ips = s->ips;
@@ -93,7 +93,8 @@ static void add_ips(struct ring_stacks *rs, const struct record_stack *s, uint32
 			continue;
 		}
 		n_user += !in_kernel;
-		if (n++ == 0) { /* the sample's own */
+		/* The sample's own, but where the kernel's part was not asked for. */
+		if (n++ == 0 && (in_kernel || (int64_t)r->ip >= 0)) {
 			exact = false;
 			continue;
 		}
@@ -156,7 +157,7 @@ uint64_t ring_stacks_add(struct ring_stacks *rs, const struct perf_record *sampl
 		c.tgid = rs->chains->procs->v.v[proc].tgid;
 		c.generation = rs->chains->procs->v.v[proc].generation;
 	}
-	add_ips(rs, &s, proc, &c);
+	add_ips(rs, sample, &s, proc, &c);
 	if (rs->extra & PERF_SAMPLE_STACK_USER)
 		add_walk(rs, sample, &s, proc, &c);
 	if (!c.n_frames && c.cause == CHAIN_COMPLETE)
