@@ -320,6 +320,8 @@ test("an address names the newest recordings, and how far it is scrolled", async
       assert.match(await page.run("location.hash"), /epoch=\d{14}/);
     }, long);
     await look("view=table&by=image", BOTH[0], async (page) => assert.match(await main(page), /\b3 rows/), long);
+    await look("view=overview", BOTH[0], async (page) => assert.match(await page.run(`performance.getEntriesByType("resource").map((r) => r.name).find((n) => /api.minutes/.test(n))`),
+      /epoch=\d{14}/, "the heat map is of the recordings that the address names, as it is for who opens the link"), long);
   } finally {
     await long.end();
   }
@@ -343,6 +345,7 @@ ${commands.map(([comm, n]) => `owner - - comm=${comm}\nimage file /bin/${comm}\n
     }, few);
     await look(link, BOTH[0], async (page) => {
       await page.until(`document.querySelector(".tools button").disabled === false`);
+      assert.match(await details(page), /bb/, "what the link is zoomed to is told");
       await page.run(`document.querySelector(".flame canvas").focus()`);
       await page.key("ArrowDown");
       assert.match(await details(page), /bb/, "the box that is as wide as the picture");

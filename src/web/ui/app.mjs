@@ -145,7 +145,8 @@ async function overview(signal) {
   const by = app.state.by in KEYS ? app.state.by : "comm";
   const [answer, epochs, all] = await Promise.all([askBy(by, signal), ask("epochs", {}, signal).catch(() => null),
     ask("prof", { ...app.selection(), event: app.state.pm ? undefined : "all", by: "image", limit: 1 }, signal)]);
-  const minutes = epochs && await ask("minutes", { epoch: app.state.epoch || "latest", steps: 600 }, signal).catch(() => null);
+  const named = app.state.epoch || newestOf(epochs?.rows || []) || "latest"; // as the address will say
+  const minutes = epochs && await ask("minutes", { epoch: named, steps: 600 }, signal).catch(() => null);
   const several = new Set((minutes?.rows || []).map((r) => r.minute)).size > 1, key = by in PARTS ? "cgroup" : by;
   const hot = several && by !== "image" ? heatMap(minutes.rows, minutes.step_minutes || 1, key, eventOf(answer), (since, until) => app.go({ since, until })) : null;
   return [

@@ -109,7 +109,7 @@ export function flamePicture(parent, bytes, kept, note, open, ...more) {
     picture.zoom(Math.max(0, z), true);
     reset.disabled = !picture.now.zoomed;
     picture.scrollToWhole();
-    tell({});
+    tell(z > 0 ? { i: z } : {});
     tellWhole();
     if (z < 0)
       details.textContent = "What this address is zoomed to is not in the picture: other samples are chosen, or it is too small.";
