@@ -36,7 +36,7 @@ struct options {
 	struct record_options record;
 	const char *unwind_memory, *trace_memory, *walk_at, *job;
 	uint64_t duration_ns, min_block_ns, tables_first_ns;
-	bool off_cpu, trace, wakers;
+	bool off_cpu, trace, wakers, quiet;
 };
 
 /* Sampling begins at most so much later for the tables of what runs already. */
@@ -102,7 +102,7 @@ static int record_run(struct cmd *c, struct recorder *r, struct record_child *ch
 {
 	uint64_t start_ns = clock_mono_ns(),
 		 end_ns = o->duration_ns ? start_ns + o->duration_ns : UINT64_MAX;
-	bool progress = isatty(STDERR_FILENO);
+	bool progress = isatty(STDERR_FILENO) && !o->quiet;
 
 	while (!interrupted && clock_mono_ns() < end_ns && !record_child_ended(ch) &&
 	       !record_all_gone(t)) {
@@ -179,7 +179,7 @@ static int record(struct cmd *c, const struct options *o, struct recorder_opts *
 	}
 	if (rc >= 0 && c->json)
 		record_account_emit(&c->out, r, ro->db);
-	else if (rc >= 0)
+	else if (rc >= 0 && (!o->quiet || record_account_lost(r)))
 		record_account_show(r, ro->db);
 	recorder_free(r);
 	readers_end();
@@ -240,6 +240,7 @@ static int record_parse(struct cmd *c, struct options *o)
 		row[OPT_RECORD_COUNT],
 		{"d duration", OPT_DURATION, &o->duration_ns, "TIME",
 		 "stop after TIME (10, 500ms, 3m)"},
+		{"q quiet", OPT_FLAG, &o->quiet, NULL, "no account, unless samples were lost"},
 		row[OPT_RECORD_CALLS],
 		row[OPT_RECORD_CALL_GRAPH],
 		{"unwind-memory", OPT_STR, &o->unwind_memory, "SIZE",
@@ -308,7 +309,7 @@ int cmd_record(struct cmd *c)
 		rc = record_plan_init(&plan, &o.record, 0, &why, &c->err);
 	if (rc >= 0)
 		rc = choose_calls(&o, plan.calls, &ro.collect, &c->err);
-	if (rc >= 0 && why)
+	if (rc >= 0 && why && !o.quiet)
 		cmd_notice(c, "%s", why);
 	if (rc >= 0)
 		rc = record_choose_target(&o.target, "record", &ro.collect.target, &ch, &c->err);

@@ -201,3 +201,12 @@ void record_account_emit(struct str *out, const struct recorder *r, const char *
 	json_end(&j, '}');
 	str_addc(out, '\n');
 }
+
+bool record_account_lost(const struct recorder *r)
+{
+	bool lost = false;
+
+	vec_each (e, &recorder_summary(r)->events)
+		lost = lost || e->n_lost;
+	return lost;
+}

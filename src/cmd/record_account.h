@@ -3,6 +3,7 @@
 #ifndef CMD_RECORD_ACCOUNT_H
 #define CMD_RECORD_ACCOUNT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/str.h"
@@ -15,5 +16,8 @@ void record_account_progress(struct recorder *r, uint64_t start_ns);
  * JSON object. */
 void record_account_show(struct recorder *r, const char *db);
 void record_account_emit(struct str *out, const struct recorder *r, const char *db);
+
+/* Whether R, which has stopped, lost samples. */
+bool record_account_lost(const struct recorder *r);
 
 #endif

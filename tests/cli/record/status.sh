@@ -16,3 +16,7 @@ status
 touch notdir
 dwell record --db notdir -- true >out 2>err
 echo "exit $?"
+
+# With -q nothing is said of what went well.
+dwell record -q -e cpu-clock --db quiet -- true >out 2>err
+echo "exit $?, $(grep -cv 'sampling\|user code' err) lines"
