@@ -158,6 +158,7 @@ void gen_profile(struct t_rng *r, struct profile *p, unsigned n_values)
 		b.n_cycles = b.cycles ? b.count : 0;
 		b.n_newest = t_below(r, 2) ? b.count / 4 : 0;
 		b.n_oldest = t_below(r, 2) ? b.count / 5 : 0;
+		b.n_again = t_below(r, 2) ? b.count * 3 : 0;
 		profile_add_branch(p, &b);
 	}
 	for (uint64_t n = t_below(r, 2) ? t_below(r, 20) : 0; n > 0; n--)

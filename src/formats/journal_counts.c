@@ -251,7 +251,7 @@ static void put_branches(struct journal_writer *w, const struct profile *p)
 	for (size_t i = 0; i < p->branches.n; i++) {
 		const struct branch b = profile_fresh_branch(p, i);
 		const uint64_t sums[] = {b.count,    b.n_predicted, b.n_mispredicted, b.cycles,
-					 b.n_cycles, b.n_newest,    b.n_oldest};
+					 b.n_cycles, b.n_newest,    b.n_oldest,	      b.n_again};
 
 		if (!b.count)
 			continue;

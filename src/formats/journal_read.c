@@ -242,7 +242,7 @@ static void get_values(struct profile *p, struct rd *r)
 
 static void get_branches(struct profile *p, struct rd *r)
 {
-	size_t n = rd_count(r, 11);
+	size_t n = rd_count(r, 12);
 
 	for (size_t i = 0; i < n && !r->bad; i++) {
 		struct branch b = {.owner = get_number(r, p->owners.n)};
@@ -257,6 +257,7 @@ static void get_branches(struct profile *p, struct rd *r)
 		b.n_cycles = rd_uleb(r);
 		b.n_newest = rd_uleb(r);
 		b.n_oldest = rd_uleb(r);
+		b.n_again = rd_uleb(r);
 		r->bad |= !b.count;
 		vec_push(&p->branches, b);
 	}

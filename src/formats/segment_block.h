@@ -10,7 +10,7 @@
 #include "formats/segment.h"
 
 #define BLOCK_MAX_COLUMNS      16
-#define SEGMENT_BRANCH_COLUMNS 11
+#define SEGMENT_BRANCH_COLUMNS 12
 
 /* Columns of owners behind those of version 1. */
 enum segment_owner_columns {

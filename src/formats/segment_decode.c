@@ -432,6 +432,7 @@ static int walk_branches(const struct profile *p, const struct block *b,
 			.n_cycles = column_next(&c[8]),
 			.n_newest = column_next(&c[9]),
 			.n_oldest = column_next(&c[10]),
+			.n_again = column_next(&c[11]),
 		};
 		if (event >= p->events.n || owner >= p->owners.n || from >= p->places.n ||
 		    to >= p->places.n)

@@ -410,6 +410,7 @@ static int put_some_branches(struct encoder *e, uint32_t from, uint32_t end, str
 		wr_uleb(COLUMN(8), b->n_cycles);
 		wr_uleb(COLUMN(9), b->n_newest);
 		wr_uleb(COLUMN(10), b->n_oldest);
+		wr_uleb(COLUMN(11), b->n_again);
 		event = ev;
 		owner = ow;
 		place = at;

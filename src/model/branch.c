@@ -37,6 +37,7 @@ uint32_t profile_add_branch(struct profile *p, const struct branch *b)
 	to->n_cycles += b->n_cycles;
 	to->n_newest += b->n_newest;
 	to->n_oldest += b->n_oldest;
+	to->n_again += b->n_again;
 	return i;
 }
 

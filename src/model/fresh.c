@@ -165,6 +165,7 @@ struct branch profile_fresh_branch(const struct profile *p, size_t i)
 	b.n_cycles -= was->n_cycles;
 	b.n_newest -= was->n_newest;
 	b.n_oldest -= was->n_oldest;
+	b.n_again -= was->n_again;
 	return b;
 }
 

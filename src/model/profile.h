@@ -154,6 +154,9 @@ struct branch {
 	 * TO.  How many were the oldest: nobody knows where the run that ended at FROM began.  Both
 	 * 0: the source does not tell. */
 	uint64_t n_newest, n_oldest;
+	/* For each of COUNT that was not the newest: how many other jumps of its stack, the newest
+	 * aside, also went to TO. */
+	uint64_t n_again;
 };
 
 /* Accesses to memory by instructions at one place, from samples that tell the address of their

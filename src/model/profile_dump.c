@@ -160,6 +160,8 @@ char *profile_dump(const struct profile *p)
 		if (b->n_newest || b->n_oldest)
 			str_addf(&s, " newest %" PRIu64 " oldest %" PRIu64, b->n_newest,
 				 b->n_oldest);
+		if (b->n_again)
+			str_addf(&s, " again %" PRIu64, b->n_again);
 		vec_push(&lines, s.v);
 	}
 	vec_each (a, &p->accesses) {

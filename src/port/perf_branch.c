@@ -40,18 +40,20 @@ static bool is_kernel(uint64_t ip)
 	return ip >> 63;
 }
 
-/* Returns the end of the mappings that cover START without a hole, as far as UNTIL at least; START
- * when nothing is mapped there. */
-static uint64_t mapped_until(const struct maps *maps, uint64_t start, uint64_t until)
+/* Returns for how many bytes from START mappings follow without a hole, as far as UNTIL at least;
+ * 0 when nothing is mapped there.  No code is 4 GiB long. */
+static uint32_t mapped_bytes(const struct maps *maps, uint64_t start, uint64_t until)
 {
 	uint64_t end = start;
 
+	if (is_kernel(start))
+		return UINT32_MAX;
 	for (const struct mapping *m = maps_find(maps, start); m; m = maps_find(maps, end)) {
 		end = m->end;
 		if (end > until)
 			break;
 	}
-	return end;
+	return end - start < UINT32_MAX ? (uint32_t)(end - start) : UINT32_MAX;
 }
 
 /* --- slots --- */
@@ -70,7 +72,9 @@ static void slot_flush(struct perf_world *w, struct perf_branch_slot *s)
 	to->n_cycles += s->n_cycles;
 	to->n_newest += s->n_newest;
 	to->n_oldest += s->n_oldest;
-	s->count = s->n_predicted = s->n_mispredicted = s->n_cycles = s->n_newest = s->n_oldest = 0;
+	to->n_again += s->n_again;
+	s->count = s->n_predicted = s->n_mispredicted = s->n_cycles = 0;
+	s->n_newest = s->n_oldest = s->n_again = 0;
 	s->cycles = 0;
 }
 
@@ -160,19 +164,20 @@ static enum perf_odd_branch odd_branch(const struct maps *maps, struct perf_bran
 				       uint64_t by)
 {
 	if (!s->branch) {
-		if (!is_kernel(s->from) && mapped_until(maps, s->from, s->from) == s->from)
+		if (!mapped_bytes(maps, s->from, s->from))
 			return PERF_ODD_NOWHERE;
-		s->to_end = is_kernel(s->to) ? UINT64_MAX : mapped_until(maps, s->to, s->to);
-		if (s->to_end == s->to)
+		s->to_bytes = mapped_bytes(maps, s->to, s->to);
+		if (!s->to_bytes)
 			return PERF_ODD_NOWHERE;
 	}
 	if (!by)
 		return PERF_ODD_NONE;
 	if (by < s->to)
 		return PERF_ODD_BACKWARD;
-	if (by >= s->to_end)
-		s->to_end = mapped_until(maps, s->to, by);
-	return by >= s->to_end || is_kernel(by) != is_kernel(s->to) ? PERF_ODD_HOLE : PERF_ODD_NONE;
+	if (by - s->to >= s->to_bytes)
+		s->to_bytes = mapped_bytes(maps, s->to, by);
+	return by - s->to >= s->to_bytes || is_kernel(by) != is_kernel(s->to) ? PERF_ODD_HOLE
+									      : PERF_ODD_NONE;
 }
 
 /* Finds the profile's branch of S, which is K's. */
@@ -198,6 +203,20 @@ static void count_branch(struct perf_branch_slot *s, uint64_t flags)
 	s->n_cycles += cycles != 0;
 }
 
+/* The lower halves of targets, which are enough to tell them apart; 0: none.  A vector of GCC's. */
+typedef uint32_t four_targets __attribute__((vector_size(16)));
+
+/* Returns how many of the N targets TOS are TO. */
+static uint32_t count_same(const four_targets *tos, uint32_t n, uint32_t to)
+{
+	const four_targets same = {to, to, to, to};
+	four_targets sum = {0};
+
+	for (uint32_t i = 0; i < n; i += 4)
+		sum -= (four_targets)(tos[i / 4] == same);
+	return sum[0] + sum[1] + sum[2] + sum[3];
+}
+
 /* B, a jump that was counted, is the oldest of its stack. */
 static void count_oldest(struct perf_world *w, uint32_t proc, uint32_t who,
 			 const struct perf_branch_who *k, const struct perfdata_branch *b)
@@ -217,9 +236,11 @@ static void count_stack(struct perf_world *w, uint32_t proc, const struct perfda
 {
 	const struct maps *maps = w->procs.v[proc].maps;
 	const uint32_t n = r->sample.branches.n / 3, who = who_of(w, k);
+	uint32_t some = 0;
 	struct perfdata_branch v[SOME];
 	struct perf_branch_slot *pairs[SOME];
 	struct perfdata_branch last = {0}; /* the jump after this one; all 0: there is none */
+	four_targets tos[SOME / 4];	   /* of V, but for the newest */
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct perfdata_branch *b = &v[i % SOME];
@@ -227,9 +248,10 @@ static void count_stack(struct perf_world *w, uint32_t proc, const struct perfda
 		enum perf_odd_branch odd;
 
 		if (i % SOME == 0) {
-			const uint32_t some = perfdata_branches(&r->sample, i, SOME, v);
-
+			some = perfdata_branches(&r->sample, i, SOME, v);
+			memset(tos, 0, sizeof(tos));
 			for (uint32_t m = 0; m < some; m++) {
+				tos[m / 4][m % 4] = i + m ? (uint32_t)v[m].to : 0;
 				pairs[m] = pair_of(w, who, &v[m]);
 				__builtin_prefetch(pairs[m]);
 				__builtin_prefetch(pairs[m] + 1);
@@ -251,8 +273,11 @@ static void count_stack(struct perf_world *w, uint32_t proc, const struct perfda
 		if (!s->branch)
 			find_branch(w, proc, k, s);
 		count_branch(s, b->flags);
-		s->n_newest += !last.from;
-		if (s->count == UINT32_MAX)
+		if (last.from)
+			s->n_again += count_same(tos, some, (uint32_t)b->to) - 1;
+		else
+			s->n_newest++;
+		if (s->count == UINT32_MAX / SOME)
 			slot_flush(w, s);
 		last = *b;
 	}

@@ -88,10 +88,10 @@ struct perf_branch_who {
  * cache, aligned. */
 struct perf_branch_slot {
 	uint64_t from, to;
-	uint64_t to_end; /* so far what is mapped at TO goes on */
-	uint32_t who;	 /* number in branch_whos + 1; 0: the slot is free */
-	uint32_t branch; /* number in the profile + 1; 0: not counted yet */
-	uint32_t count, n_predicted, n_mispredicted, n_cycles, n_newest, n_oldest;
+	uint32_t to_bytes; /* so far what is mapped at TO goes on */
+	uint32_t who;	   /* number in branch_whos + 1; 0: the slot is free */
+	uint32_t branch;   /* number in the profile + 1; 0: not counted yet */
+	uint32_t count, n_predicted, n_mispredicted, n_cycles, n_newest, n_oldest, n_again;
 	uint64_t cycles;
 };
 

@@ -11,12 +11,22 @@
  * Where the recording tells which they are, they are left out.  Then each run counts from its
  * target to its jump and nowhere else, and forward and backward are equal.  Real processors end
  * their stacks at some jumps more often than at others; with these ends all counts behind them
- * would be wrong.  The confidence is computed as if the ends were there: a stack may see a block
- * several times, and then the count errs by more than its square root.
+ * would be wrong.
+ *
+ * What is drawn at random are stacks, and one stack may see a block several times.  If it saw it
+ * X times, its share of the count's variance is X * X: X for its runs, and X - 1 more for each of
+ * them, the others.  For runs from one target others are counted where stacks are read (struct
+ * branch, n_again).  Runs from different targets are taken to come together as often as those from
+ * one do: where A others of one target come and B of another, there are (sqrt(A) + sqrt(B))^2.  A
+ * jump away takes its share of them with it.  Example: 1000 stacks, each with 15 turns of a loop.
+ * Its block ran 15000 times, and 15 * 14 others a stack make 210000 of variance more: the deviation
+ * is 474, not 122.  Of N stacks in all, which saw the block n times, this is n * n / N less: if each of
+ * N stacks is in that loop, there is nothing left to be drawn.  It is never below n.
  *
  * Older recordings do not tell which they are.  If such ends are spread as all others are, forward
  * and backward are right on average, and each errs by what it adds up.  The one that adds up less
- * errs less: the mean weighs each by the inverse of the jumps it took.
+ * errs less: the mean weighs each by the inverse of the jumps it took.  For their confidence a stack
+ * has 16 jumps or more, and two of them have no partner.
  *
  * Example without pairs: a loop of 1000 turns, then a block that returns.  Jumps: 10 to the loop's
  * start from outside, 990 back to it, 9 from the return (one stack ended in the loop).  Behind the
@@ -31,7 +41,6 @@
 
 #include "base/lower_bound.h"
 
-/* A stack has 16 jumps or more, and two of them have no partner. */
 #define ENDS_PER_ODD 16
 
 const char *count_confidence_name(enum count_confidence c)
@@ -68,10 +77,16 @@ struct end_sums {
 	size_t n;
 	int64_t *sum; /* n + 1 */
 	uint64_t *jumps;
+	double n_stacks; /* 0: not known */
+	/* A walk from end number PIECE, where a straight run of code begins, to NEXT: runs that go
+	 * on there, and the root of their others. */
+	size_t piece, next;
+	double running, others_root;
 };
 
 struct estimate {
 	double n, variance; /* not of N itself, but of what errs */
+	double others;	    /* what others of a stack add to N's variance */
 };
 
 /* The first jump to SVMA, or end behind it.  Jumps that end at SVMA began in the byte before. */
@@ -81,9 +96,40 @@ static size_t first_to(const struct end_sums *s, uint64_t svma)
 			   s->ends[k].svma < svma || (s->ends[k].svma == svma && s->ends[k].n < 0));
 }
 
+/* Passes over end number S->next: over all targets at its address at once. */
+static void pass_end(struct end_sums *s)
+{
+	const struct run_end *e = &s->ends[s->next++];
+	double left = s->running + (double)e->n, again = (double)e->n_again;
+
+	if (e->n < 0) {
+		left = left > 0 ? left : 0;
+		s->others_root *= s->running > 0 ? sqrt(left / s->running) : 0;
+		s->running = left;
+		return;
+	}
+	for (; s->next < s->n && s->ends[s->next].svma == e->svma; s->next++) {
+		left += (double)s->ends[s->next].n;
+		again += (double)s->ends[s->next].n_again;
+	}
+	s->others_root += sqrt(again);
+	s->running = left;
+}
+
+/* What others of a stack add to the variance of the runs of ends [FROM, HERE) that go on. */
+static double others_at(struct end_sums *s, size_t from, size_t here)
+{
+	if (s->piece != from || s->next > here) {
+		s->piece = s->next = from;
+		s->running = s->others_root = 0;
+	}
+	while (s->next < here)
+		pass_end(s);
+	return s->others_root * s->others_root;
+}
+
 /* How often [SVMA, ...) ran, in a chain [START, END). */
-static struct estimate estimate_at(const struct end_sums *s, uint64_t start, uint64_t end,
-				   uint64_t svma)
+static struct estimate estimate_at(struct end_sums *s, uint64_t start, uint64_t end, uint64_t svma)
 {
 	const size_t from = first_to(s, start), to = first_to(s, end);
 	size_t here = lower_bound(k, 0, s->n, s->ends[k].svma <= svma);
@@ -98,6 +144,7 @@ static struct estimate estimate_at(const struct end_sums *s, uint64_t start, uin
 		.n = (forward / n_forward + backward / n_backward) /
 		     (1 / n_forward + 1 / n_backward),
 		.variance = 1 / (1 / n_forward + 1 / n_backward),
+		.others = others_at(s, from, here),
 	};
 }
 
@@ -111,11 +158,13 @@ enum count_confidence count_confidence_of(double n, double deviation)
 	return error <= 0.025 * n ? COUNT_HIGH : error <= 0.05 * n ? COUNT_MEDIUM : COUNT_LOW;
 }
 
-static struct block_count count_of(struct estimate e)
+static struct block_count count_of(const struct end_sums *s, struct estimate e)
 {
-	const double n = e.n > 0 ? e.n : 0;
+	const double n = e.n > 0 ? e.n : 0, odd = e.variance / ENDS_PER_ODD;
+	const double others = e.others - (s->n_stacks > 0 ? n * n / s->n_stacks : 0);
 
-	return (struct block_count){n, count_confidence_of(n, sqrt(n + e.variance / ENDS_PER_ODD))};
+	return (struct block_count){
+		n, count_confidence_of(n, sqrt(n + (others > odd ? others : odd)))};
 }
 
 /* Control does not run on from block B into what follows it. */
@@ -128,7 +177,7 @@ static bool ends_chain(const struct flow *f, size_t b)
 }
 
 /* The blocks [FIRST, LAST], which run on into each other, but for calls. */
-static void count_chain(const struct flow *f, const struct end_sums *s, size_t first, size_t last,
+static void count_chain(const struct flow *f, struct end_sums *s, size_t first, size_t last,
 			struct block_count *counts)
 {
 	const uint64_t end = f->blocks.v[last].end;
@@ -146,6 +195,7 @@ static void count_chain(const struct flow *f, const struct end_sums *s, size_t f
 			struct estimate e = estimate_at(s, start, stop, at);
 
 			sum.n += e.n / e.variance;
+			sum.others += e.others / e.variance;
 			sum.variance += 1 / e.variance;
 		}
 		if (stop < k->end) { /* behind a call, in the same block */
@@ -153,9 +203,11 @@ static void count_chain(const struct flow *f, const struct end_sums *s, size_t f
 			call++;
 			continue;
 		}
-		counts[b] = sum.variance > 0 ? count_of((struct estimate){sum.n / sum.variance,
-									  1 / sum.variance})
-					     : (struct block_count){0, COUNT_LOW};
+		counts[b] = sum.variance > 0
+				    ? count_of(s, (struct estimate){sum.n / sum.variance,
+								    1 / sum.variance,
+								    sum.others / sum.variance})
+				    : (struct block_count){0, COUNT_LOW};
 		sum = (struct estimate){0};
 		if (stop == k->end && b++ < last) { /* a call ends the block */
 			start = stop;
@@ -167,9 +219,9 @@ static void count_chain(const struct flow *f, const struct end_sums *s, size_t f
 }
 
 void block_counts_of_branches(const struct flow *f, struct run_end *ends, size_t n,
-			      struct block_count *counts)
+			      uint64_t n_stacks, struct block_count *counts)
 {
-	struct end_sums s = {.ends = ends, .n = n};
+	struct end_sums s = {.ends = ends, .n = n, .n_stacks = (double)n_stacks};
 
 	if (n > 1)
 		qsort(ends, n, sizeof(*ends), compare_run_ends);

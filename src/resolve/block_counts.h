@@ -24,13 +24,15 @@ struct block_count {
 struct run_end {
 	uint64_t svma;
 	int64_t n;
+	uint64_t n_again; /* for each of N, others of its stack (struct branch); 0: not told */
 };
 typedef VEC(struct run_end) run_ends;
 
-/* Fills COUNTS, one for each block of F, from the N jumps ENDS of sampled branch stacks, in any
- * order; sorts ENDS.  None is COUNT_UNKNOWN or COUNT_EXACT then.  Time: O((blocks + N) log N). */
+/* Fills COUNTS, one for each block of F, from the N jumps ENDS of N_STACKS sampled branch stacks (0:
+ * nobody knows how many), in any order; sorts ENDS.  None is COUNT_UNKNOWN or COUNT_EXACT then.
+ * Time: O((blocks + N) log N). */
 void block_counts_of_branches(const struct flow *f, struct run_end *ends, size_t n,
-			      struct block_count *counts);
+			      uint64_t n_stacks, struct block_count *counts);
 
 /* How sure a count N is whose standard deviation is DEVIATION: COUNT_LOW to COUNT_HIGH. */
 enum count_confidence count_confidence_of(double n, double deviation);

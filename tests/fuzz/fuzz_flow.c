@@ -102,7 +102,7 @@ static void check_counts(const struct flow *f)
 		vec_push(&ends, (struct run_end){k->start + b % 3, (int64_t)(k->end % 97)});
 		vec_push(&ends, (struct run_end){k->last - b % 2 + 1, -(int64_t)(k->start % 89)});
 	}
-	block_counts_of_branches(f, ends.v, ends.n, counts);
+	block_counts_of_branches(f, ends.v, ends.n, ends.n % 7, counts);
 	for (size_t b = 0; b < f->blocks.n; b++)
 		FUZZ_REQUIRE(counts[b].confidence != COUNT_UNKNOWN && counts[b].n >= 0);
 	for (size_t b = 0; b < f->blocks.n; b += 2)

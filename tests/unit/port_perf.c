@@ -257,9 +257,14 @@ TEST(calls_of_the_hardware)
 /* All branches of a sample's stack are kept, with how often each was seen and mispredicted. */
 TEST(branches)
 {
-	static const uint64_t stacks[2][3][3] = {
-		{{0x1100, 0x1200, 1 | 7 << 4}, {0x1204, 0x1100, 2 | 3 << 4}, {0x1100, 0x1200, 2}},
-		{{0x1300, 0xffffffff81000010, 0}, {0x1100, 0x1200, 2 | 5 << 4}, {0, 0, 0}}};
+	static const uint64_t stacks[2][4][3] = {{{0x1100, 0x1200, 1 | 7 << 4},
+						  {0x1204, 0x1100, 2 | 3 << 4},
+						  {0x1100, 0x1200, 2},
+						  {0x1204, 0x1100, 0}},
+						 {{0x1300, 0xffffffff81000010, 0},
+						  {0x1100, 0x1200, 2 | 5 << 4},
+						  {0, 0, 0},
+						  {0, 0, 0}}};
 
 	for (int big = 0; big < 2; big++) {
 		struct perfdata_attr a = attr;
@@ -278,8 +283,8 @@ TEST(branches)
 			pd_32(&f, w, 10);
 			pd_64(&f, w, 2 + i);
 			pd_64(&f, w, 7);
-			pd_64(&f, w, 3);
-			for (unsigned k = 0; k < 3; k++) {
+			pd_64(&f, w, 4);
+			for (unsigned k = 0; k < 4; k++) {
 				uint64_t flags = stacks[i][k][2];
 
 				pd_64(&f, w, stacks[i][k][0]);
@@ -308,11 +313,14 @@ TEST(branches)
 				EXPECT_EQ(b->cycles, 12);
 				EXPECT_EQ(b->n_cycles, 2);
 				EXPECT_EQ(b->n_newest, 1);
-				EXPECT_EQ(b->n_oldest, 2);
+				EXPECT_EQ(b->n_oldest, 1);
+				EXPECT_EQ(b->n_again, 0); /* the newest has no run */
 			} else if (from->svma == 0x204) {
-				EXPECT_EQ(b->count, 1);
+				EXPECT_EQ(b->count, 2);
 				EXPECT_EQ(b->cycles, 3);
-				EXPECT_EQ(b->n_newest + b->n_oldest, 0);
+				EXPECT_EQ(b->n_newest, 0);
+				EXPECT_EQ(b->n_oldest, 1);
+				EXPECT_EQ(b->n_again, 2);
 			} else {
 				EXPECT_EQ(from->svma, 0x300);
 				EXPECT_EQ(b->n_mispredicted + b->n_predicted + b->n_cycles, 0);

@@ -169,12 +169,13 @@ static bool count_lines(struct blocks_maker *m, const struct exact_counts *exact
 
 /* --- branches --- */
 
-static void add_end(const struct blocks_maker *m, place_id place, int64_t n, run_ends *ends)
+static void add_end(const struct blocks_maker *m, place_id place, int64_t n, uint64_t n_again,
+		    run_ends *ends)
 {
 	const struct place *pl = &m->q->profile->places.v[place];
 
 	if (n && pl->image == m->image && block_at(&m->flow, pl->svma) != SIZE_MAX)
-		vec_push(ends, (struct run_end){pl->svma + (n < 0), n});
+		vec_push(ends, (struct run_end){pl->svma + (n < 0), n, n_again});
 }
 
 static bool count_branches(struct blocks_maker *m)
@@ -189,12 +190,12 @@ static bool count_branches(struct blocks_maker *m)
 	vec_each (b, &rows) {
 		const size_t n = ends.n;
 
-		add_end(m, b->to, (int64_t)(b->count - b->n_newest), &ends);
-		add_end(m, b->from, -(int64_t)(b->count - b->n_oldest), &ends);
+		add_end(m, b->to, (int64_t)(b->count - b->n_newest), b->n_again, &ends);
+		add_end(m, b->from, -(int64_t)(b->count - b->n_oldest), 0, &ends);
 		m->ret->n_basis += ends.n > n ? b->count : 0;
 	}
 	if (ends.n)
-		block_counts_of_branches(&m->flow, ends.v, ends.n, m->counts);
+		block_counts_of_branches(&m->flow, ends.v, ends.n, branch_stacks(m->q), m->counts);
 	return ends.n > 0;
 }
 

@@ -56,7 +56,17 @@ void branch_rows_gather(const struct query *q, const image_ids *images, branch_r
 		to->n_cycles += b->n_cycles;
 		to->n_newest += b->n_newest;
 		to->n_oldest += b->n_oldest;
+		to->n_again += b->n_again;
 	}
 	ret->n = n + 1;
 	qsort(ret->v, ret->n, sizeof(*ret->v), by_count);
+}
+
+uint64_t branch_stacks(const struct query *q)
+{
+	uint64_t n = 0;
+
+	vec_each (b, &q->profile->branches)
+		n += is_wanted(q, b, NULL) ? b->n_newest : 0;
+	return n;
 }

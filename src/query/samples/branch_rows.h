@@ -12,4 +12,7 @@ typedef VEC(struct branch) branch_rows;
  * the most frequent first.  With IMAGES: branches in or to these only. */
 void branch_rows_gather(const struct query *q, const image_ids *images, branch_rows *ret);
 
+/* Returns how many branch stacks Q's owners have; 0: the source does not tell. */
+uint64_t branch_stacks(const struct query *q);
+
 #endif
