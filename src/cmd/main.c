@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "build_config.h"
+#include "base/path_rules.h"
 #include "cmd/cmd.h"
 #include "cmd/completion.h"
 #include "cmd/dcpi_words.h"
@@ -246,9 +247,17 @@ static void pass_notice(void *ctx, const char *line)
 
 int cmd_check_paths(const opt_list *paths, struct err *err)
 {
-	vec_each (path, paths)
-		if (access(*path, F_OK) != 0)
+	vec_each (path, paths) {
+		int rc;
+
+		if (access(*path, F_OK) == 0)
+			continue;
+		if (!strchr(*path, '='))
 			return err_errno(err, -errno, "--path %s", *path);
+		rc = path_rule_check(*path, err);
+		if (rc < 0)
+			return err_prefix(err, rc, "--path");
+	}
 	return 0;
 }
 
