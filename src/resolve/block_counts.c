@@ -20,13 +20,13 @@
  * one do: where A others of one target come and B of another, there are (sqrt(A) + sqrt(B))^2.  A
  * jump away takes its share of them with it.  Example: 1000 stacks, each with 15 turns of a loop.
  * Its block ran 15000 times, and 15 * 14 others a stack make 210000 of variance more: the deviation
- * is 474, not 122.  Of N stacks in all, which saw the block n times, this is n * n / N less: if each of
- * N stacks is in that loop, there is nothing left to be drawn.  It is never below n.
+ * is 474, not 122.  Of N stacks in all, which saw the block n times, this is n * n / N less: if
+ * each of N stacks is in that loop, there is nothing left to be drawn.  It is never below n.
  *
  * Older recordings do not tell which they are.  If such ends are spread as all others are, forward
  * and backward are right on average, and each errs by what it adds up.  The one that adds up less
- * errs less: the mean weighs each by the inverse of the jumps it took.  For their confidence a stack
- * has 16 jumps or more, and two of them have no partner.
+ * errs less: the mean weighs each by the inverse of the jumps it took.  For their confidence a
+ * stack has 16 jumps or more, and two of them have no partner.
  *
  * Example without pairs: a loop of 1000 turns, then a block that returns.  Jumps: 10 to the loop's
  * start from outside, 990 back to it, 9 from the return (one stack ended in the loop).  Behind the

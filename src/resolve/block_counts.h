@@ -28,8 +28,8 @@ struct run_end {
 };
 typedef VEC(struct run_end) run_ends;
 
-/* Fills COUNTS, one for each block of F, from the N jumps ENDS of N_STACKS sampled branch stacks (0:
- * nobody knows how many), in any order; sorts ENDS.  None is COUNT_UNKNOWN or COUNT_EXACT then.
+/* Fills COUNTS, one for each block of F, from the N jumps ENDS of N_STACKS sampled branch stacks
+ * (0: nobody knows how many), in any order; sorts ENDS.  None is COUNT_UNKNOWN or COUNT_EXACT then.
  * Time: O((blocks + N) log N). */
 void block_counts_of_branches(const struct flow *f, struct run_end *ends, size_t n,
 			      uint64_t n_stacks, struct block_count *counts);
