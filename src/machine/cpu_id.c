@@ -5,10 +5,12 @@
  * getHostCPUNameForARM). */
 #include "machine/cpu_id.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/vec.h"
@@ -54,6 +56,18 @@ char *cpu_id_parse(const char *cpuinfo)
 	return xasprintf("%s,%s,%s,%s", field[0], field[1], field[2], field[3]);
 }
 
+/* The beginning of /proc/cpuinfo, with the first CPU; the kernel makes no more of it than is read,
+ * which on large machines is long. */
+static char *read_first_cpu(void)
+{
+	_fd_ int fd = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
+	char text[4096];
+	const ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+
+	text[n > 0 ? n : 0] = '\0';
+	return cpu_id_parse(text);
+}
+
 char *cpu_id_read(void)
 {
 	_mem_ char *text = NULL;
@@ -63,9 +77,7 @@ char *cpu_id_read(void)
 		text[strcspn(text, "\n")] = 0;
 		return xstrdup(text);
 	}
-	if (file_load("/proc/cpuinfo", (size_t)64 << 20, &text, &n, NULL) < 0)
-		return xstrdup("");
-	return cpu_id_parse(text);
+	return read_first_cpu();
 }
 
 /* Models FIRST to LAST of a family. */

@@ -24,6 +24,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "base/str.h"
+#include "machine/cpu_id.h"
 #include "port/run_tool.h"
 
 /* What a model takes at most: seconds of a process, bytes of an answer. */
@@ -214,16 +215,9 @@ static int model_all(struct best_maker *m, struct mca *ret, struct err *err)
 /* Adds what tells this machine's CPU from others. */
 static void add_native(struct sha256 *s)
 {
-	_mem_ char *text = NULL;
-	size_t n = 0;
+	_mem_ char *id = cpu_id_read();
 
-	/* proc(5): the first processor's vendor, family and model are in the first lines. */
-	if (file_load("/proc/cpuinfo", (size_t)64 << 20, &text, &n, NULL) < 0)
-		return;
-	for (char *at = text, *line; (line = take_line(&at)) && *line;)
-		if (str_starts(line, "vendor_id") || str_starts(line, "cpu family") ||
-		    str_starts(line, "model") || str_starts(line, "CPU "))
-			sha256_add(s, line, strlen(line));
+	sha256_add(s, id, strlen(id));
 }
 
 /* The name that a model of M's code is kept under. */
