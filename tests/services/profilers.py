@@ -73,6 +73,8 @@ def php():
     php_command = program("php")
     api = re.search(r"PHP Extension => (\d+)", sh(php_command, "-i"))
     excimer, = unpacked("excimer", "/usr/lib/php/%s/excimer.so" % (api.group(1) if api else "*"))
+    # Its timer's thread may run once more when PHP has unloaded it, at the program's end.
+    os.environ["ZEND_DONT_UNLOAD_MODULES"] = "1"
     beside([php_command, "-d", "extension=" + excimer, written("own.php", PHP)], "", "Excimer", 0.01)
 
 
