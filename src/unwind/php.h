@@ -17,7 +17,8 @@
  * their mark does not count.
  *
  * A function is known by the texts of its file, its class and its name, and by its first line: the
- * memory of code is used again with each request.
+ * memory of code is used again with each request.  Of longer ones the begin is looked at, and the
+ * hash that PHP keeps with a string.
  *
  * Sources: PHP 8.2, Zend/zend_compile.h (zend_execute_data, zend_op_array), zend_globals.h,
  * zend_vm_execute.h (global registers: r14 the frame, r15 the instruction). */
@@ -38,7 +39,7 @@ SCRIPT_STEP void php_begin(SCRIPT_ENV *env, struct python_walk *p, const struct 
 {
 	p->anchor = globals;
 	p->is_rest = 0;
-	p->file = p->code = p->at = 0;
+	p->file = p->code = p->owner = p->at = 0;
 	p->frame = 0;
 	p->failed = 0;
 	if (!script_read(env, globals + l->current, &p->frame, 8, 8))
@@ -55,6 +56,40 @@ SCRIPT_STEP __u64 php_text(SCRIPT_ENV *env, __u64 avma, enum script_part part)
 	return text_read(env, avma + PHP_STRING_TEXT, n, part);
 }
 
+/* A hash of the zend_string at AVMA by its begin, and by PHP's own hash where it is longer; 0: it
+ * cannot be read. */
+SCRIPT_PART __u64 php_brief(SCRIPT_ENV *env, __u64 avma)
+{
+	struct python_walk *p;
+	__u64 n;
+
+	if (!env)
+		return 0;
+	p = script_walk(env);
+	if (!script_read(env, avma + PHP_STRING_HASH, p->words, 16 + PHP_BRIEF,
+			 PYTHON_STATE_WORDS * 8))
+		return php_text(env, avma, SCRIPT_NAME);
+	n = p->words[1];
+	if (n > PHP_BRIEF && !p->words[0])
+		return php_text(env, avma, SCRIPT_NAME);
+	return text_brief(p->words + 2, n, PHP_BRIEF, n > PHP_BRIEF ? p->words[0] : 0);
+}
+
+/* Tells of the function NUMBER; a FILE, NAME or SCOPE of 0 it has not.  0: it cannot be. */
+SCRIPT_STEP int php_tell(SCRIPT_ENV *env, struct python_walk *p, __u64 file, __u64 name,
+			 __u64 scope, __u64 number, __u32 first_line)
+{
+	text_clear(&p->record.file);
+	text_clear(&p->record.name);
+	text_clear(&p->record.more);
+	if ((file && !php_text(env, file, SCRIPT_FILE)) ||
+	    (name && !php_text(env, name, SCRIPT_NAME)) ||
+	    (name && scope &&
+	     !php_text(env, python_word(env, scope + PHP_CLASS_NAME), SCRIPT_MORE)))
+		return 0;
+	return text_tell(env, number, first_line);
+}
+
 /* The number of the function in P->words, which has been told of; else an enum script_mark. */
 SCRIPT_STEP __u64 php_function(SCRIPT_ENV *env, struct python_walk *p, const struct php_layout *l,
 			       __u64 func)
@@ -68,34 +103,34 @@ SCRIPT_STEP __u64 php_function(SCRIPT_ENV *env, struct python_walk *p, const str
 	if (func == p->code)
 		return p->number;
 	p->code = 0; /* its number is another one's from here on */
-	if (!file) {
-		text_clear(&p->record.file);
+	if (file && file != p->file) {
 		p->file = 0;
-	} else if (file != p->file) {
-		p->file = 0;
-		p->file_hash = php_text(env, file, SCRIPT_FILE);
+		p->file_hash = php_brief(env, file);
 		if (!p->file_hash)
 			return SCRIPT_UNREADABLE;
 		p->file = file;
 	}
 	if (file)
 		hash = script_mix(hash, p->file_hash);
-	text_clear(&p->record.name);
-	text_clear(&p->record.more);
 	if (name) {
-		part = php_text(env, name, SCRIPT_NAME);
+		part = php_brief(env, name);
 		if (!part)
 			return SCRIPT_UNREADABLE;
 		hash = script_mix(hash, part);
 	}
 	if (name && scope) {
-		part = php_text(env, python_word(env, scope + PHP_CLASS_NAME), SCRIPT_MORE);
-		if (!part)
-			return SCRIPT_UNREADABLE;
-		hash = script_mix(hash, part);
+		if (scope != p->owner) {
+			p->owner = 0;
+			p->owner_hash = php_brief(env, python_word(env, scope + PHP_CLASS_NAME));
+			if (!p->owner_hash)
+				return SCRIPT_UNREADABLE;
+			p->owner = scope;
+		}
+		hash = script_mix(hash, p->owner_hash);
 	}
 	p->number = text_number(p, hash);
-	if (!text_tell(env, p->number, first_line))
+	if (!script_is_told(env, p->number) &&
+	    !php_tell(env, p, file, name, scope, p->number, first_line))
 		return SCRIPT_UNREADABLE;
 	p->code = func;
 	return p->number;

@@ -40,6 +40,8 @@ static const struct php_layout php_layouts[PHP_N_LAYOUTS] = {
 #define PHP_CLASS_NAME	 8 /* of a zend_class_entry */
 #define PHP_OPLINE_BYTES 32
 #define PHP_OPLINE_LINE	 24
+#define PHP_STRING_HASH	 8  /* of a zend_string; 0: not reckoned yet */
 #define PHP_STRING_TEXT	 24 /* of a zend_string; its length is the word before */
+#define PHP_BRIEF	 48 /* bytes of a string that are looked at */
 
 #endif

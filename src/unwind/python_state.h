@@ -110,9 +110,10 @@ struct python_walk {
 	__u64 cframe;	   /* of the state; 0: it has none */
 	__u32 is_closed;   /* the frames of that loop were found, to their mark */
 	__u32 is_inner;	   /* it is the first one met */
-	__u64 file, file_hash; /* the string that RECORD's file was read from */
-	__u64 code, number;    /* the code object met last */
-	__u64 key;	       /* of the process and its recording */
+	__u64 file, file_hash;	 /* the string that RECORD's file was read from */
+	__u64 code, number;	 /* the code object met last */
+	__u64 owner, owner_hash; /* PHP, Ruby: the class met last; 0: none */
+	__u64 key;		 /* of the process and its recording */
 	/* Perl: the statement being executed, the stack of contexts, how many of it are left, the
 	 * next stack, the file that the statement is in; what the stack is for, and 1 + the context
 	 * that ended the last loop's frames. */

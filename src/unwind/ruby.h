@@ -19,7 +19,7 @@
  *
  * A method is known by the texts of its file, its class and its label, and by its first line.
  * All are read each time, since the garbage collector gives memory to others.  Within one walk,
- * in which nothing changes, the last one is remembered.
+ * in which nothing changes, the last one is remembered, and so are its file and its class.
  *
  * The innermost frame may be half made.  It counts when its code is its method's and its next
  * instruction the code's.  YJIT takes room for the frame of a C function and fills it then
@@ -105,6 +105,7 @@ SCRIPT_PART int ruby_begin(SCRIPT_ENV *env, __u64 anchor, __u64 symbols)
 	p->anchor = anchor;
 	p->symbols = symbols;
 	p->file = p->code = p->frame = p->entry = p->at = 0;
+	p->owner = ~0ULL;
 	p->is_rest = 0;
 	p->is_first = 1;
 	p->failed = SCRIPT_NO_STATE;
@@ -149,6 +150,29 @@ SCRIPT_PART __u64 ruby_text(SCRIPT_ENV *env, __u64 avma, enum script_part part)
 		n = l->has_length ? n : flags >> 14 & 31;
 	}
 	return text_take(env, at, n, text_of(p, part));
+}
+
+/* A hash of the String at AVMA, which it holds itself or ruby_text() reads; 0 when it is none or
+ * cannot be read. */
+SCRIPT_PART __u64 ruby_brief(SCRIPT_ENV *env, __u64 avma)
+{
+	const struct ruby_layout *l;
+	struct python_walk *p;
+
+	if (!env)
+		return 0;
+	p = script_walk(env);
+	l = RUBY_LAYOUT(p->interpreter);
+	if (avma & 7 ||
+	    !script_read(env, avma, p->words, RUBY_BRIEF_WORDS * 8, PYTHON_STATE_WORDS * 8) ||
+	    (p->words[0] & (RUBY_TYPE_MASK | RUBY_STRING_IS_APART)) != RUBY_T_STRING)
+		return ruby_text(env, avma, SCRIPT_NAME);
+	if (!l->has_length)
+		return text_brief(p->words + 2, p->words[0] >> 14 & 31, RUBY_BRIEF_WORDS * 8 - 16,
+				  0);
+	if (p->words[2] > RUBY_BRIEF_WORDS * 8 - 24)
+		return ruby_text(env, avma, SCRIPT_NAME);
+	return text_brief(p->words + 3, p->words[2], RUBY_BRIEF_WORDS * 8 - 24, 0);
 }
 
 /* The first element of the Array at AVMA, number I; 0: it has none, or is no Array. */
@@ -280,13 +304,16 @@ SCRIPT_PART __u64 ruby_method_of(SCRIPT_ENV *env, __u64 ep)
 SCRIPT_STEP __u64 ruby_owner(SCRIPT_ENV *env, struct python_walk *p, const struct ruby_layout *l,
 			     __u64 method)
 {
-	const __u64 owner = p->words[RUBY_METHOD_OWNER];
-	__u64 hash = 0;
+	const __u64 owner = method && l->names_classes ? p->words[RUBY_METHOD_OWNER] : 0;
+	__u64 hash;
 
-	if (method && l->names_classes)
-		hash = ruby_class(env, owner);
+	if (owner == p->owner)
+		return p->owner_hash;
+	hash = ruby_class(env, owner);
 	if (!hash)
 		text_clear(&p->record.more);
+	p->owner = owner;
+	p->owner_hash = hash;
 	return hash;
 }
 
@@ -368,12 +395,13 @@ SCRIPT_STEP __u64 ruby_code(SCRIPT_ENV *env, struct python_walk *p, const struct
 	p->starts = p->words[(info & 15) + 3];
 	if (!ruby_path(env, path))
 		return SCRIPT_UNREADABLE;
-	part = ruby_text(env, label, SCRIPT_NAME);
+	part = ruby_brief(env, label);
 	if (!part)
 		return SCRIPT_UNREADABLE;
 	hash = script_mix(script_mix(script_mix(hash, p->file_hash), part), first_line);
 	number = text_number(p, hash);
-	if (!text_tell(env, number, first_line))
+	if (!script_is_told(env, number) &&
+	    (!ruby_text(env, label, SCRIPT_NAME) || !text_tell(env, number, first_line)))
 		return SCRIPT_UNREADABLE;
 	p->code = iseq;
 	p->method = method;

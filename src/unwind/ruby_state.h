@@ -105,6 +105,7 @@ static const struct ruby_layout ruby_layouts[RUBY_N_LAYOUTS] = {
 #define RUBY_T_MODULE	     3
 #define RUBY_T_STRING	     5
 #define RUBY_T_ARRAY	     7
+#define RUBY_BRIEF_WORDS     8 /* of a String that are looked at, with what it holds itself */
 #define RUBY_T_IMEMO	     0x1a
 #define RUBY_IMEMO_SVAR	     2
 #define RUBY_IMEMO_METHOD    6

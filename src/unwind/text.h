@@ -33,6 +33,22 @@ SCRIPT_STEP __u64 text_hash(const struct script_text *to, __u64 n)
 	return hash | 1;
 }
 
+/* A hash of N bytes at WORDS, of which MOST are there, and of H. */
+SCRIPT_STEP __u64 text_brief(const __u64 *words, __u64 n, const __u32 most, __u64 h)
+{
+	__u64 hash = script_mix(n, h), word;
+
+	for (__u32 i = 0; i < most / 8; i++) {
+		if (8 * i >= n)
+			break;
+		word = words[i];
+		if (n - 8 * i < 8)
+			word &= (1ULL << 8 * (n - 8 * i)) - 1;
+		hash = script_mix(hash, word);
+	}
+	return hash | 1;
+}
+
 /* The text of P's record that PART says. */
 SCRIPT_STEP struct script_text *text_of(struct python_walk *p, enum script_part part)
 {
