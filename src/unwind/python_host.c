@@ -176,7 +176,7 @@ void v8_walk_frames(const struct python_input *in, struct python_frames *ret)
 	ret->n = ret->n_loops = ret->failed = 0;
 	env->v8.interpreter = in->interpreter;
 	env->v8.pc = in->ip;
-	env->v8.is_exact = !in->ip;
+	env->v8.is_exact = in->is_exact || !in->ip;
 	env->v8.may_search = 1;
 	if (!INTERPRETER_IS_V8(in->interpreter))
 		fp = 0;

@@ -20,7 +20,8 @@ struct python_input {
 	uint64_t symbols;     /* Ruby: its table of names; 0: not known */
 	uint64_t thread;      /* the thread pointer; V8, HotSpot: the frame pointer */
 	uint64_t ip, sp;      /* HotSpot: where it was interrupted; PHP: registers r15, r14; V8:
-			       * the first frame's return address, 0 where it was interrupted */
+			       * the first frame's return address, 0: it has none */
+	bool is_exact;	      /* V8: ip is where it was interrupted */
 	uint64_t r13, rax;
 	/* Reads N bytes at AVMA; false when they are not there. */
 	bool (*read)(void *ctx, uint64_t avma, void *ret, uint32_t n);

@@ -17,11 +17,13 @@
  *     offset 0x30    character 20, inlined function 0
  *     function 0     literal 3 (next), called from: character 100, no inlined function
  *
- * V8 keeps positions of calls alone, and each holds up to the next one.  So only return addresses
- * are looked up, and only those where a script goes on: the table of safepoints says of them where
- * to go if the code is thrown away meanwhile.  It says nothing of calls that the compiler added for
- * itself (to allocate, a barrier of the garbage collector), which may stand behind another call's
- * position.  What is interrupted between calls counts for the code's own function.
+ * V8 keeps positions of calls alone, and each holds up to the next one.  So inlined functions are
+ * looked up for return addresses only, and only for those where a script goes on: the table of
+ * safepoints says of them where to go if the code is thrown away meanwhile.  It says nothing of
+ * calls that the compiler added for itself (to allocate, a barrier of the garbage collector), which
+ * may stand behind another call's position.  What is interrupted between calls counts for the
+ * code's own function, in the line where that is at the last position before, as in V8's own
+ * profiles: the code must be the function's, as its DeoptimizationData says.
  *
  * A function leads to its code.  It does not lead to code that was entered in the midst of a loop,
  * and since 13 it has a number in place of its code.  Then the code is searched for before the
@@ -61,6 +63,7 @@ SCRIPT_PART int v8_function(SCRIPT_ENV *env);
 #define V8_DATA_LENGTH	  0 /* words read of DeoptimizationData, from its length on */
 #define V8_DATA_LITERALS  3
 #define V8_DATA_NUMBER	  6
+#define V8_DATA_SHARED	  7
 #define V8_DATA_POSITIONS 8
 
 /* Reads what v->code has at its begin, and where its code begins; false: it is no object. */
@@ -106,6 +109,7 @@ SCRIPT_PART int v8_open_code(SCRIPT_ENV *env)
 	v->literals = v->words[V8_DATA_LITERALS + (l->is_new & 1)];
 	v->positions = v->words[V8_DATA_POSITIONS + (l->is_new & 1)];
 	v->code_number = v->words[V8_DATA_NUMBER + (l->is_new & 1)];
+	v->code_shared = v->words[V8_DATA_SHARED + (l->is_new & 1)];
 	return v->words[V8_DATA_LENGTH] >> 32 >= V8_DATA_POSITIONS;
 }
 
@@ -136,8 +140,7 @@ SCRIPT_STEP int v8_begins(SCRIPT_ENV *env, __u32 i)
 	return 1;
 }
 
-/* Finds the code that v->pc is in: the function's, else the one that lies there; 0: neither.  Of
- * optimised code that was interrupted nothing is told. */
+/* Finds the code that v->pc is in: the function's, else the one that lies there; 0: neither. */
 SCRIPT_PART int v8_find_code(SCRIPT_ENV *env)
 {
 	struct v8_walk *v;
@@ -149,8 +152,6 @@ SCRIPT_PART int v8_find_code(SCRIPT_ENV *env)
 	if (v8_open_code(env))
 		return 1;
 	v->code = v->own_code;
-	if (v->is_exact)
-		return 0;
 	if (v8_open_code(env))
 		return 1;
 	v->code = 0;
@@ -269,6 +270,14 @@ SCRIPT_STEP __u32 v8_off(__u64 position)
 
 #include "unwind/v8_bytes.h"
 
+/* Reads what the code tells of its inlined function ID: where that was called, and which literal it
+ * is. */
+SCRIPT_STEP bool v8_read_call(SCRIPT_ENV *env, const struct v8_walk *v, __u32 id, __u64 words[2])
+{
+	return v8_object_word(env, v->positions, 8) >> 32 >= 16 * (__u64)id &&
+	       script_read(env, v->positions - 1 + 16 * (__u64)id, words, 16, 16);
+}
+
 /* Adds the function that v->position is in to the entry of v->inlined, and puts the position that
  * it was called from into v->position; 0: it is the code's own, or not known. */
 SCRIPT_STEP int v8_inlined(SCRIPT_ENV *env)
@@ -287,8 +296,7 @@ SCRIPT_STEP int v8_inlined(SCRIPT_ENV *env)
 	if (e->n >= V8_MOST_INLINED || v->position & 1)
 		return 0;
 	if (id) {
-		if (v8_object_word(env, v->positions, 8) >> 32 < 16 * (__u64)id ||
-		    !script_read(env, v->positions - 1 + 16 * (__u64)id, words, 16, 16))
+		if (!v8_read_call(env, v, id, words))
 			return 0;
 		v->shared = v8_object_word(env, v->literals, 16 + 8 * (__u32)words[1]);
 		v->position = words[0];
@@ -301,6 +309,32 @@ SCRIPT_STEP int v8_inlined(SCRIPT_ENV *env)
 	e->frames[e->n & (V8_MOST_INLINED - 1)] = FRAME_SCRIPT(number, off);
 	e->n++;
 	return id != 0;
+}
+
+/* Puts the position in the optimised code's own function that is the last one before v->pc into
+ * v->position; 0: none is known, or the code is not v->shared's. */
+SCRIPT_PART int v8_near_position(SCRIPT_ENV *env)
+{
+	struct v8_walk *v;
+	__u64 words[2];
+	__u32 id;
+
+	if (!env)
+		return 0;
+	v = v8_of(env);
+	v->off++; /* a position holds from its offset on */
+	if ((v->code_shared != v->shared && v8_object_word(env, v->code_shared, 8) != v->shared) ||
+	    !v8_find_position(env))
+		return 0;
+	for (int i = 0; i < V8_MOST_INLINED; i++) {
+		id = (__u32)(v->position >> 31) & 0xffff;
+		if (!id)
+			return !(v->position & 1);
+		if (!v8_read_call(env, v, id, words))
+			return 0;
+		v->position = words[0];
+	}
+	return 0;
 }
 
 /* The key of the entry for v->pc. */
@@ -380,6 +414,13 @@ SCRIPT_STEP void v8_enter_code(SCRIPT_ENV *env, struct v8_walk *v, struct v8_inl
 			v8_enter_bytecode(env, v, e);
 		return;
 	}
+	if (v->is_exact) {
+		if (v8_near_position(env)) {
+			e->frames[0] = FRAME_SCRIPT(v->own, v8_off(v->position));
+			e->n = 1;
+		}
+		return;
+	}
 	if (v8_is_call(env) && v8_find_position(env))
 		v8_each_inlined(env);
 	if (!v->is_whole) /* remembered as not known */
@@ -387,7 +428,7 @@ SCRIPT_STEP void v8_enter_code(SCRIPT_ENV *env, struct v8_walk *v, struct v8_inl
 }
 
 /* Puts the functions that baseline or optimised code executes at the call that returns to v->pc,
- * and baseline code at v->pc itself.  The frame's own is v->own.  0: they are not known. */
+ * and the frame's own, v->own, where v->pc was interrupted.  0: they are not known. */
 SCRIPT_STEP int v8_put_inlined(SCRIPT_ENV *env)
 {
 	struct v8_inlined *e;
@@ -409,9 +450,7 @@ SCRIPT_STEP int v8_put_inlined(SCRIPT_ENV *env)
 		if (v->n_steps >= V8_MOST_STEPS)
 			return 0;
 		is_found = v8_find_code(env);
-		if (v->is_exact && !is_found) /* nothing is known where no call returns to */
-			return 0;
-		if (is_found && !v->is_baseline) {
+		if (is_found && !v->is_baseline && !v->is_exact) {
 			v->inlined = v8_key(env, v);
 			e = v8_inlined_of(env, v->inlined);
 		}

@@ -143,7 +143,7 @@ struct v8_walk {
 	__u64 sp;	   /* of the frame */
 	__u64 code;	   /* what runs, its map, where it begins, and what it points to: */
 	__u64 map, start;
-	__u64 data, table, safepoints, literals, positions, code_number;
+	__u64 data, table, safepoints, literals, positions, code_number, code_shared;
 	__u64 inlined;		/* the entry's key */
 	__u64 checked;		/* of an entry whose code was looked at in this walk */
 	__u64 entry, bytes_map; /* where interpreted frames return to, the map of BytecodeArrays */

@@ -176,6 +176,7 @@ static uint64_t heap_optimise(struct heap *h, uint32_t interpreter, bool is_own)
 	*heap_at(h, DATA, 8) = 9ull << 32;
 	*heap_at(h, DATA, 16 + 8 * (2u + l->is_new)) = OBJECT(LITERALS);
 	*heap_at(h, DATA, 16 + 8 * (5u + l->is_new)) = 1ull << 32;
+	*heap_at(h, DATA, 16 + 8 * (6u + l->is_new)) = OBJECT(SHARED);
 	*heap_at(h, DATA, 16 + 8 * (7u + l->is_new)) = OBJECT(POSITIONS);
 	*heap_at(h, LITERALS, 16 + 8 * 3) = OBJECT(SHARED);
 	*heap_at(h, POSITIONS, 8) = 16ull << 32;
@@ -184,7 +185,7 @@ static uint64_t heap_optimise(struct heap *h, uint32_t interpreter, bool is_own)
 	at = put_number(at, -1 - 0x11); /* 0x10: no statement begins there */
 	at = put_number(at, POSITION(8, 1));
 	at = put_number(at, 0x28 - 0x10);
-	at = put_number(at, POSITION(1, 0) - POSITION(8, 1));
+	at = put_number(at, POSITION(13, 0) - POSITION(8, 1));
 	*heap_at(h, TABLE, 8) = (uint64_t)(at - bytes) << 32;
 	if (l->is_old) {
 		const uint32_t old[] = {2, 1, 0x28, 1, 0x80, 0x48, 0, 0xffffffff};
@@ -198,8 +199,9 @@ static uint64_t heap_optimise(struct heap *h, uint32_t interpreter, bool is_own)
 	return start;
 }
 
-/* Walks to the call that returns to AVMA; the lines of the two innermost frames. */
-static uint32_t walk_lines(struct heap *h, uint32_t interpreter, uint64_t avma, uint64_t lines[2])
+/* Walks from AVMA, where it was interrupted if IS_EXACT; the lines of the two innermost frames. */
+static uint32_t walk_lines_at(struct heap *h, uint32_t interpreter, uint64_t avma, bool is_exact,
+			      uint64_t lines[2])
 {
 	struct python_input in = input_of(h, interpreter);
 	uint64_t frames[4];
@@ -208,6 +210,7 @@ static uint32_t walk_lines(struct heap *h, uint32_t interpreter, uint64_t avma, 
 
 	profile_init(&p);
 	in.ip = avma;
+	in.is_exact = is_exact;
 	v8_walk_frames(&in, &found);
 	for (uint32_t i = 0; i < found.n && i < 2; i++) {
 		const place_id place = scripts_place(&h->scripts, &p, frames[i]);
@@ -220,6 +223,40 @@ static uint32_t walk_lines(struct heap *h, uint32_t interpreter, uint64_t avma, 
 	scripts_release(&h->scripts);
 	memset(&h->scripts, 0, sizeof(h->scripts));
 	return found.n;
+}
+
+/* The same of the call that returns to AVMA. */
+static uint32_t walk_lines(struct heap *h, uint32_t interpreter, uint64_t avma, uint64_t lines[2])
+{
+	return walk_lines_at(h, interpreter, avma, false, lines);
+}
+
+/* The line of the frame that was interrupted at AVMA. */
+static uint64_t line_at(struct heap *h, uint32_t interpreter, uint64_t avma)
+{
+	uint64_t lines[2] = {0};
+
+	EXPECT_EQ(walk_lines_at(h, interpreter, avma, true, lines), 1);
+	return lines[0];
+}
+
+/* What is interrupted has the line of the last position before, in the code's own function. */
+static void near_lines(struct heap *h, uint32_t i, uint64_t start)
+{
+	uint64_t *shared = heap_at(h, DATA, 16 + 8 * (6u + V8_LAYOUT(i)->is_new));
+
+	EXPECT_EQ(line_at(h, i, start + 0xf), 0); /* before the first one */
+	EXPECT_EQ(line_at(h, i, start + 0x10), 3);
+	EXPECT_EQ(line_at(h, i, start + 0x27), 3);
+	EXPECT_EQ(line_at(h, i, start + 0x28), 2);
+	EXPECT_EQ(line_at(h, i, HEAP + 128 * SAFEPOINTS), 0);
+	*shared = OBJECT(WHOLE); /* which leads to it */
+	*heap_at(h, WHOLE, 8) = OBJECT(SHARED);
+	EXPECT_EQ(line_at(h, i, start + 0x28), 2);
+	*shared = OBJECT(SCRIPT); /* another function's code */
+	EXPECT_EQ(line_at(h, i, start + 0x28), 0);
+	*shared = OBJECT(SHARED);
+	*heap_at(h, WHOLE, 8) = 3ull << 32;
 }
 
 static void inlined_functions(uint32_t i, bool is_own)
@@ -238,6 +275,7 @@ static void inlined_functions(uint32_t i, bool is_own)
 	EXPECT_EQ(walk_lines(&h, i, 0, lines), 1);
 	EXPECT_EQ(walk_lines(&h, i, HEAP + 128 * SAFEPOINTS, lines), 1);
 	EXPECT_EQ(walk_lines(&h, i, start - 1, lines), 1);
+	near_lines(&h, i, start);
 	/* An inlined function that there is none of: nothing is believed. */
 	*heap_at(&h, POSITIONS, 8) = 0;
 	EXPECT_EQ(walk_lines(&h, i, start + 0x28, lines), 1);
