@@ -43,7 +43,8 @@ enum script_mark {
 	SCRIPT_RUBY = 3 * SCRIPT_N_KINDS,
 	SCRIPT_GO = 4 * SCRIPT_N_KINDS, /* of a goroutine's labels */
 	SCRIPT_V8 = 5 * SCRIPT_N_KINDS,
-	SCRIPT_N_MARKS = 6 * SCRIPT_N_KINDS
+	SCRIPT_HOTSPOT = 6 * SCRIPT_N_KINDS,
+	SCRIPT_N_MARKS = 7 * SCRIPT_N_KINDS
 };
 
 /* Why a chain ended.  Everything but CHAIN_COMPLETE is shown: "[truncated: ...]". */

@@ -56,6 +56,11 @@ SCRIPT_STEP __u32 hotspot_u16(const __u64 *words, __u32 at)
 	return (__u16)(words[at / 8 & (HOTSPOT_WORDS - 1)] >> at % 8 * 8);
 }
 
+SCRIPT_STEP __u32 hotspot_u32(const struct hotspot_walk *h, __u32 at)
+{
+	return (__u32)(h->words[at / 8 & (HOTSPOT_WORDS - 1)] >> at % 8 * 8);
+}
+
 SCRIPT_STEP __u64 hotspot_blob_word(const struct hotspot_walk *h, __u32 at)
 {
 	return h->blob[at / 8 & (HOTSPOT_BLOB_WORDS - 1)];
@@ -113,6 +118,7 @@ SCRIPT_STEP void hotspot_open(SCRIPT_ENV *env, struct hotspot_process *p, __u64 
 SCRIPT_STEP void hotspot_span(struct hotspot_walk *h, const struct hotspot_process *p)
 {
 	h->low = h->high = h->met = 0;
+	h->chunk_end = 0;
 	for (__u32 i = 0; i < HOTSPOT_HEAPS; i++) {
 		if (i >= p->n_heaps)
 			break;
@@ -335,12 +341,13 @@ SCRIPT_PART int hotspot_stub(SCRIPT_ENV *env)
 	return 1;
 }
 
-/* To the caller: its frame begins at SP, the return address is the word before. */
+/* To the caller: its frame begins at SP, the return address is the word before, which is 0 of a
+ * virtual thread's last frame in the heap. */
 SCRIPT_STEP bool hotspot_return(SCRIPT_ENV *env, struct hotspot_walk *h, __u64 sp)
 {
 	const __u64 ip = v8_stack_word(env, sp - 8);
 
-	if (!ip || sp <= h->sp)
+	if ((!ip && !h->chunk_end) || sp <= h->sp)
 		return false;
 	h->ip = ip;
 	h->sp = sp;
@@ -697,7 +704,7 @@ SCRIPT_PART int hotspot_look(SCRIPT_ENV *env)
 
 /* Whether a virtual thread's outer frames are in the heap: HotSpot's return barrier is where they
  * would be returned to.  It begins with mov n(%r15), %rsp (cpu/x86/stubGenerator_x86_64.cpp:
- * generate_cont_thaw), and whatever lies on the stack behind it is of another time. */
+ * generate_cont_thaw). */
 SCRIPT_STEP bool hotspot_is_barrier(SCRIPT_ENV *env, struct hotspot_walk *h)
 {
 	return h->kind == HOTSPOT_STUB && !h->is_exact && script_read(env, h->ip, h->code, 8, 16) &&
@@ -720,7 +727,7 @@ SCRIPT_PART int hotspot_move(SCRIPT_ENV *env)
 	if (h->kind == HOTSPOT_ADAPTER)
 		return hotspot_from_adapter(env, h);
 	/* C1's stubs take their caller's frame off, too, and nothing tells where. */
-	if ((h->kind == HOTSPOT_THROWER && h->is_exact) || hotspot_is_barrier(env, h))
+	if (h->kind == HOTSPOT_THROWER && h->is_exact)
 		return 0;
 	if (h->n_left == HOTSPOT_POPPED)
 		return hotspot_from_popped(env, h);
@@ -734,6 +741,101 @@ SCRIPT_PART int hotspot_move(SCRIPT_ENV *env)
 		return 1;
 	return (h->kind == HOTSPOT_STUB || h->kind == HOTSPOT_THROWER) &&
 	       hotspot_from_stub(env, h, l);
+}
+
+/* To the innermost frame of the StackChunk that h->chunk refers to, which becomes the one behind
+ * it; 0: it is none of h->cont's, or has no frames. */
+SCRIPT_PART int hotspot_open_chunk(SCRIPT_ENV *env)
+{
+	struct hotspot_walk *h;
+	__u64 chunk, frames;
+	__u32 sp, bottom;
+
+	if (!env)
+		return 0;
+	h = hotspot_of(env);
+	chunk = (__u64)h->chunk << (h->shift & 3);
+	if (!chunk || !script_read(env, chunk, h->words, HOTSPOT_CHUNK_FRAMES, HOTSPOT_WORDS * 8) ||
+	    (__u64)hotspot_u32(h, HOTSPOT_CHUNK_CONT) << (h->shift & 3) != h->cont)
+		return 0;
+	sp = hotspot_u32(h, HOTSPOT_CHUNK_SP);
+	bottom = hotspot_u32(h, HOTSPOT_CHUNK_BOTTOM);
+	frames = chunk + HOTSPOT_CHUNK_FRAMES;
+	if (bottom > HOTSPOT_MOST_FRAMES)
+		return 0;
+	h->chunk = hotspot_u32(h, HOTSPOT_CHUNK_PARENT);
+	if (sp >= bottom)
+		return 0;
+	h->ip = h->words[HOTSPOT_CHUNK_PC / 8];
+	h->sp = frames + 8 * (__u64)sp;
+	h->chunk_end = frames + 8 * (__u64)bottom;
+	return 1;
+}
+
+/* Finds the frame pointer of the frame in H, which lies in the heap.  The word at AT is how far
+ * behind that it is, where the frame is interpreted (runtime/continuationFreezeThaw.cpp:
+ * patch_callee_link_relative). */
+SCRIPT_STEP void hotspot_link(SCRIPT_ENV *env, struct hotspot_walk *h, __u64 at)
+{
+	const __u64 n = v8_stack_word(env, at);
+
+	h->has_fp = n < HOTSPOT_MOST_FRAMES;
+	h->fp = at + 8 * n;
+}
+
+/* From a virtual thread's last frame on the stack, or in a chunk, to its caller: in the next chunk,
+ * or on the stack behind enterSpecial. */
+SCRIPT_PART int hotspot_thaw(SCRIPT_ENV *env)
+{
+	struct hotspot_walk *h;
+	int is_first, is_found;
+	__u32 first;
+
+	if (!env)
+		return 0;
+	h = hotspot_of(env);
+	if (hotspot_process_of(env)->interpreter != INTERPRETER_HOTSPOT_21)
+		return 0;
+	is_first = !h->chunk_end;
+	if (is_first) {
+		h->entry = h->sp;
+		h->cont = v8_stack_word(env, h->sp + HOTSPOT_ENTRY_CONT);
+		h->chunk = (__u32)python_word(env, h->cont + HOTSPOT_CONT_TAIL);
+		h->shift = 3;
+	}
+	first = h->chunk;
+	is_found = hotspot_open_chunk(env);
+	if (is_first && !is_found && h->chunk == first) {
+		h->shift = 0;
+		is_found = hotspot_open_chunk(env);
+	}
+	if (!is_found && h->chunk && h->chunk != first) /* all of it is on the stack again */
+		is_found = hotspot_open_chunk(env);
+	if (is_found) {
+		hotspot_link(env, h, h->sp - 16);
+		return 1;
+	}
+	if (is_first || h->chunk)
+		script_put(env, FRAME_SCRIPT(SCRIPT_HOTSPOT + SCRIPT_UNREADABLE, SCRIPT_NO_OFF));
+	h->chunk_end = 0;
+	h->sp = h->entry + HOTSPOT_ENTRY_BYTES + 16;
+	h->ip = v8_stack_word(env, h->sp - 8);
+	h->fp = v8_stack_word(env, h->sp - 16);
+	h->has_fp = 1;
+	return hotspot_holds(h, h->ip);
+}
+
+/* From a frame in the heap, whose frame pointer was FP, to its caller: H is where the step of a
+ * frame on the stack would lead. */
+SCRIPT_STEP bool hotspot_leave_frozen(SCRIPT_ENV *env, struct hotspot_walk *h, __u64 fp)
+{
+	const __u64 n =
+		h->kind == HOTSPOT_INTERPRETED ? v8_stack_word(env, fp - HOTSPOT_SENDER_SP) : 0;
+
+	hotspot_link(env, h, h->sp - 16);
+	if (n > 1 && n < HOTSPOT_MOST_FRAMES)
+		h->sp = fp + 8 * n;
+	return h->sp < h->chunk_end || hotspot_thaw(env);
 }
 
 #include "unwind/hotspot_scopes.h"
@@ -755,9 +857,13 @@ SCRIPT_STEP bool hotspot_know(SCRIPT_ENV *env, struct hotspot_walk *h)
 SCRIPT_STEP bool hotspot_step(SCRIPT_ENV *env)
 {
 	struct hotspot_walk *h = hotspot_of(env);
+	__u64 fp;
 
 	if (!hotspot_know(env, h))
 		return false;
+	if (hotspot_is_barrier(env, h) && !(hotspot_thaw(env) && hotspot_know(env, h)))
+		return false;
+	fp = h->fp;
 	h->unmet = h->is_met = 0;
 	if (!hotspot_move(env)) {
 		if (!h->unmet)
@@ -773,7 +879,7 @@ SCRIPT_STEP bool hotspot_step(SCRIPT_ENV *env)
 		hotspot_put_inlined(env, h);
 	else
 		script_put(env, FRAME_SCRIPT(h->number, h->off));
-	return true;
+	return !h->chunk_end || hotspot_leave_frozen(env, h, fp);
 }
 
 #endif

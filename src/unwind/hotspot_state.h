@@ -111,6 +111,20 @@ static const struct hotspot_layout hotspot_layouts[HOTSPOT_N_LAYOUTS] = {
 #define HOTSPOT_METHOD	     24
 #define HOTSPOT_PC_BYTES     16 /* of a PcDesc: int where, int its scope */
 
+/* Virtual threads, of 21 with compressed references: a ContinuationEntry is what enterSpecial has
+ * below its frame pointer; Continuation and StackChunk are Java's (runtime/continuationEntry.hpp,
+ * classfile/javaClasses.hpp). */
+#define HOTSPOT_ENTRY_CONT   16 /* of a ContinuationEntry */
+#define HOTSPOT_ENTRY_BYTES  64
+#define HOTSPOT_CONT_TAIL    32 /* of a Continuation: its last StackChunk */
+#define HOTSPOT_CHUNK_PC     16 /* of a StackChunk */
+#define HOTSPOT_CHUNK_SP     24 /* in words behind its frames' begin, as where they end: */
+#define HOTSPOT_CHUNK_BOTTOM 28
+#define HOTSPOT_CHUNK_CONT   44
+#define HOTSPOT_CHUNK_PARENT 40
+#define HOTSPOT_CHUNK_FRAMES 48
+#define HOTSPOT_MOST_FRAMES  (1u << 20) /* words */
+
 #define HOTSPOT_HEAPS	    3
 #define HOTSPOT_HOPS	    32 /* from a segment to its blob's first */
 #define HOTSPOT_BLOB_WORDS  64 /* of which each has: */
@@ -193,6 +207,11 @@ struct hotspot_walk {
 	__u32 scope, n_scopes; /* where the next one is; 0: there is none; that were met */
 	__u32 n_taken;	       /* bytes of `scope_bytes` */
 	__u8 scope_bytes[16];
+	/* Of a virtual thread whose outer frames lie in the heap: its ContinuationEntry, its
+	 * Continuation, where the frames of the chunk stepped through end (0: it is in none), the
+	 * next chunk, and by how many bits references are shifted. */
+	__u64 entry, cont, chunk_end;
+	__u32 chunk, shift;
 	__u64 blob[HOTSPOT_BLOB_WORDS];
 	__u64 words[HOTSPOT_WORDS];
 	__u64 code[2];

@@ -227,6 +227,43 @@ TEST(frames_of_each_version)
 	}
 }
 
+/* A virtual thread whose outer frames lie in the heap: a chunk of which all is on the stack again,
+ * and one that has one frame. */
+TEST(frames_in_the_heap)
+{
+	enum { ENTRY = STACK + 32, CONTINUATION = 0x6000, EMPTY = 0x6100, CHUNK = 0x6200 };
+	_mem_ struct walk *w = walk_new(INTERPRETER_HOTSPOT_21);
+	struct memory *m = &w->m;
+	struct profile p;
+
+	profile_init(&p);
+	put_blob(m, PIECES, "StubRoutines (2)", 0);
+	put(m, (uint32_t)(code_at(PIECES) - BASE), 0xa78b49, 3); /* mov n(%r15), %rsp */
+	put(m, STACK + 24, code_at(PIECES), 8);
+	put(m, ENTRY + HOTSPOT_ENTRY_CONT, AT(CONTINUATION), 8);
+	put(m, ENTRY + HOTSPOT_ENTRY_BYTES, FP, 8);
+	put(m, ENTRY + HOTSPOT_ENTRY_BYTES + 8, code_at(INTERPRETER), 8);
+	put(m, CONTINUATION + HOTSPOT_CONT_TAIL, AT(EMPTY) >> 3, 4);
+	put(m, EMPTY + HOTSPOT_CHUNK_SP, 2, 4);
+	put(m, EMPTY + HOTSPOT_CHUNK_BOTTOM, 2, 4);
+	put(m, EMPTY + HOTSPOT_CHUNK_CONT, AT(CONTINUATION) >> 3, 4);
+	put(m, EMPTY + HOTSPOT_CHUNK_PARENT, AT(CHUNK) >> 3, 4);
+	put(m, CHUNK + HOTSPOT_CHUNK_PC, code_at(COMPILED), 8);
+	put(m, CHUNK + HOTSPOT_CHUNK_SP, 1, 4);
+	put(m, CHUNK + HOTSPOT_CHUNK_BOTTOM, 5, 4);
+	put(m, CHUNK + HOTSPOT_CHUNK_CONT, AT(CONTINUATION) >> 3, 4);
+	REQUIRE(walk_frames(w) == 4);
+	expect_place(m, &p, w->frames[0], "a.b.C.inner", "a/b/C.java", 0);
+	expect_place(m, &p, w->frames[1], "a.b.C.inner", "a/b/C.java", 0);
+	expect_place(m, &p, w->frames[2], "a.b.C.outer", "a/b/C.java", 9);
+	put(m, CHUNK + HOTSPOT_CHUNK_CONT, 0, 4); /* it is another one's */
+	REQUIRE(walk_frames(w) == 4);
+	expect_place(m, &p, w->frames[1], "[Java frames unreadable]", "[java]", 0);
+	expect_place(m, &p, w->frames[2], "a.b.C.outer", "a/b/C.java", 9);
+	profile_release(&p);
+	scripts_release(&m->scripts);
+}
+
 /* Two scopes: the compiler inlined `outer` into `inner`, from the code's byte 20 to 36. */
 static void put_scopes(struct memory *m)
 {

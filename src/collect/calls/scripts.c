@@ -66,6 +66,7 @@ static const char *const mark_names[SCRIPT_N_MARKS] = {
 	[SCRIPT_RUBY + SCRIPT_UNREADABLE] = "[Ruby frame unreadable]",
 	[SCRIPT_RUBY + SCRIPT_NOT_COPIED] = "[Ruby functions not copied]",
 	[SCRIPT_V8 + SCRIPT_UNREADABLE] = "[JavaScript function unreadable]",
+	[SCRIPT_HOTSPOT + SCRIPT_UNREADABLE] = "[Java frames unreadable]",
 	[SCRIPT_GO] = "[labels not told]",
 	[SCRIPT_GO + SCRIPT_NO_STATE] = "[labels of this Go not known]",
 	[SCRIPT_GO + SCRIPT_UNREADABLE] = "[labels unreadable]",
@@ -477,11 +478,13 @@ place_id scripts_mark(struct profile *p, uint32_t mark)
 {
 	const char *name = mark < SCRIPT_N_MARKS ? mark_names[mark] : NULL;
 	const uint32_t kind = mark - mark % SCRIPT_N_KINDS;
-	const struct script_language *l = language_of(kind == SCRIPT_PHP    ? INTERPRETER_PHP_FIRST
-						      : kind == SCRIPT_PERL ? INTERPRETER_PERL_FIRST
-						      : kind == SCRIPT_RUBY ? INTERPRETER_RUBY_FIRST
-						      : kind == SCRIPT_V8   ? INTERPRETER_V8_FIRST
-									    : INTERPRETER_NONE);
+	const struct script_language *l =
+		language_of(kind == SCRIPT_PHP	     ? INTERPRETER_PHP_FIRST
+			    : kind == SCRIPT_PERL    ? INTERPRETER_PERL_FIRST
+			    : kind == SCRIPT_RUBY    ? INTERPRETER_RUBY_FIRST
+			    : kind == SCRIPT_V8	     ? INTERPRETER_V8_FIRST
+			    : kind == SCRIPT_HOTSPOT ? INTERPRETER_HOTSPOT_FIRST
+						     : INTERPRETER_NONE);
 	const struct script_function f = {
 		.language = l->language, .file = l->no_file, .name = name ? name : mark_names[0]};
 
