@@ -113,18 +113,18 @@ static const char *doctor_finds(struct doctor_process *d, const struct unwind_in
 		return go_finds(d, i);
 	if (INTERPRETER_IS_V8(number))
 		return "functions, files and lines in call paths, inlined functions (-g, engine "
-		       "bpf); not who awaits what runs, nor lines between calls of optimised code";
+		       "bpf); not which function awaits the one that runs";
 	if (number == INTERPRETER_HOTSPOT_21)
-		return "methods, files and lines in call paths, inlined methods (-g, engine bpf); "
-		       "not the outer frames of virtual threads that waited: they lie in the heap";
+		return "methods, files and lines in call paths, inlined methods, virtual threads "
+		       "(-g, engine bpf)";
 	if (INTERPRETER_IS_HOTSPOT(number))
 		return "methods, files and lines in call paths, inlined methods (-g, engine bpf)";
 	if (number >= INTERPRETER_PYTHON_3_8 && number <= INTERPRETER_PYTHON_3_11)
-		return "functions, files and lines in call paths (-g, engine bpf); not who awaits "
-		       "what runs, nor functions of subinterpreters";
+		return "functions, files and lines in call paths (-g, engine bpf); not which task "
+		       "awaits the one that runs, nor functions of subinterpreters";
 	if (number >= INTERPRETER_PYTHON_3_12 && number <= INTERPRETER_PYTHON_3_14)
-		return "functions, files and lines in call paths (-g, engine bpf); not who awaits "
-		       "what runs";
+		return "functions, files and lines in call paths (-g, engine bpf); not which task "
+		       "awaits the one that runs";
 	return "functions, files and lines in call paths (-g, engine bpf)";
 }
 
