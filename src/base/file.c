@@ -252,6 +252,18 @@ static int create_hidden(int dirfd, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
+/* Linux keeps what one write brought in pages as large as 2 MiB, and maps such a page whole for a
+ * reader who looks at one byte.  Smaller writes make smaller ones. */
+static int write_pieces(int fd, const uint8_t *bytes, size_t n)
+{
+	const size_t piece = 64 << 10;
+	int rc = 0;
+
+	for (size_t done = 0; done < n && rc >= 0; done += piece)
+		rc = file_write_all(fd, bytes + done, n - done < piece ? n - done : piece);
+	return rc;
+}
+
 enum replace_how { REPLACE_SYNCED, REPLACE_LAZILY, REPLACE_HIDDEN };
 
 static int replace(int dirfd, const char *name, const void *bytes, size_t n, enum replace_how how,
@@ -269,7 +281,7 @@ static int replace(int dirfd, const char *name, const void *bytes, size_t n, enu
 	if (fd < 0)
 		return err_errno(err, fd, "%s: create", name);
 	flock(fd, LOCK_EX | LOCK_NB); /* tells out_file_sweep that its writer lives */
-	rc = file_write_all(fd, bytes, n);
+	rc = write_pieces(fd, bytes, n);
 	if (rc >= 0 && sync)
 		rc = file_fsync(fd);
 	if (close(fd) < 0 && rc >= 0)
