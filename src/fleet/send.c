@@ -416,42 +416,77 @@ static int send_contexts(struct fleet_sender *f, struct err *err)
 
 /* --- the batch --- */
 
+static int send_count(struct fleet_sender *f, const struct value *v, const char *service,
+		      struct err *err)
+{
+	const struct profile *p = f->p;
+	const struct place *leaf = v->ctx ? profile_leaf(p, v->ctx) : NULL;
+
+	put_number(f, COUNT_DAY, f->b->day);
+	put_number(f, COUNT_T, f->b->start);
+	put_text(f, COUNT_EVENT, profile_str(p, p->events.v[v->event].name));
+	put_text(f, COUNT_SERVICE, service);
+	put_text(f, COUNT_HOST, f->b->host);
+	put_number(f, COUNT_EVENT_ID, f->events[v->event]);
+	put_number(f, COUNT_OWNER, f->owners[v->owner]);
+	put_number(f, COUNT_CTX, f->ctxs[v->ctx]);
+	put_number(f, COUNT_IMAGE, leaf ? f->images[leaf->image] : 0);
+	put_number(f, COUNT_SVMA, leaf ? leaf->svma : 0);
+	put_number(f, COUNT_VECTOR, f->vectors[v->vector]);
+	put_number(f, COUNT_SAMPLES, v->count);
+	put_number(f, COUNT_TOTAL, v->sum);
+	put_number(f, COUNT_BATCH, f->b->id);
+	f->b->n_rows++;
+	if (value_is_samples(p, v))
+		f->b->n_samples += v->count;
+	return end_row(f, err);
+}
+
+/* Numbers of values by owner, event and leaf, so that columns pack well. */
+static int compare_sent(const void *a, const void *b, void *ctx)
+{
+	const struct profile *p = ctx;
+	const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	const struct value *x = &p->values.v[i], *y = &p->values.v[j];
+	const struct place *left = x->ctx ? profile_leaf(p, x->ctx) : &(struct place){0};
+	const struct place *right = y->ctx ? profile_leaf(p, y->ctx) : &(struct place){0};
+	const uint64_t keys[][2] = {{x->owner, y->owner},
+				    {x->event, y->event},
+				    {left->image, right->image},
+				    {left->svma, right->svma},
+				    {i, j}};
+
+	for (size_t k = 0; k < n_elems(keys); k++)
+		if (keys[k][0] != keys[k][1])
+			return keys[k][0] < keys[k][1] ? -1 : 1;
+	return 0;
+}
+
 static int send_counts(struct fleet_sender *f, struct err *err)
 {
+	_vec_ VEC(uint32_t) order = {0};
 	const struct profile *p = f->p;
 	_mem_ char **services = xcalloc(p->owners.n + 1, sizeof(*services));
 	int rc = 0;
 
 	for (owner_id i = 0; i < p->owners.n; i++)
 		services[i] = service_of(p, &p->owners.v[i]);
-	begin_table(f, FLEET_COUNTS);
-	for (size_t i = 0; i < p->values.n && rc >= 0; i++) {
+	for (uint32_t i = 0; i < p->values.n; i++) {
 		const struct value *v = &p->values.v[i];
-		const struct place *leaf = v->ctx ? profile_leaf(p, v->ctx) : NULL;
 
 		if (!value_counts(v))
 			continue;
 		f->b->n_left_out += p->vectors.v[v->vector].known >> FACT_USER_BIT != 0;
-		if (is_own_counter(&p->vectors.v[v->vector]))
-			continue;
-		put_number(f, COUNT_DAY, f->b->day);
-		put_number(f, COUNT_T, f->b->start);
-		put_text(f, COUNT_EVENT, profile_str(p, p->events.v[v->event].name));
-		put_text(f, COUNT_SERVICE, services[v->owner]);
-		put_text(f, COUNT_HOST, f->b->host);
-		put_number(f, COUNT_EVENT_ID, f->events[v->event]);
-		put_number(f, COUNT_OWNER, f->owners[v->owner]);
-		put_number(f, COUNT_CTX, f->ctxs[v->ctx]);
-		put_number(f, COUNT_IMAGE, leaf ? f->images[leaf->image] : 0);
-		put_number(f, COUNT_SVMA, leaf ? leaf->svma : 0);
-		put_number(f, COUNT_VECTOR, f->vectors[v->vector]);
-		put_number(f, COUNT_SAMPLES, v->count);
-		put_number(f, COUNT_TOTAL, v->sum);
-		put_number(f, COUNT_BATCH, f->b->id);
-		f->b->n_rows++;
-		if (value_is_samples(p, v))
-			f->b->n_samples += v->count;
-		rc = end_row(f, err);
+		if (!is_own_counter(&p->vectors.v[v->vector]))
+			vec_push(&order, i);
+	}
+	if (order.n)
+		qsort_r(order.v, order.n, sizeof(*order.v), compare_sent, (void *)p);
+	begin_table(f, FLEET_COUNTS);
+	for (size_t i = 0; i < order.n && rc >= 0; i++) {
+		const struct value *v = &p->values.v[order.v[i]];
+
+		rc = send_count(f, v, services[v->owner], err);
 	}
 	for (owner_id i = 0; i < p->owners.n; i++)
 		free(services[i]);
