@@ -23,6 +23,13 @@
 #define MOST_IDS    5000
 #define MOST_LISTED (4 * MOST_IDS)
 
+/* Contexts in a list in many statements, twice in some.  18.16 takes longer for a list of 11,000
+ * than for finding them anew. */
+#define MOST_FOLDED (MOST_IDS / 2)
+
+/* Hosts times days of contexts in an answer, so that it has a bound. */
+#define MOST_HOST_DAYS 10000
+
 #define MOST_CONTAINERS 1000 /* in one statement, of 128 digits each */
 
 /* --- what is asked --- */
@@ -146,6 +153,8 @@ static int load_contexts(struct fleet_loader *l, struct err *err)
 {
 	_vec_ id_list ids = {0};
 
+	if (l->folded.n && !l->has_folded)
+		return 0;
 	if (l->folded.n) {
 		_mem_ char *where = xasprintf(" IN (%s)", str_get(&l->folded));
 
@@ -261,44 +270,74 @@ static int load_counts(struct fleet_loader *l, const char *table, const struct s
 }
 
 /* Sums of hosts, which TABLE's rows ROWS have in arrays.  FIRST are columns c0 and c1; SVMA is c7,
- * or NULL; FOLDED: contexts, with their leaf's image as c8. */
+ * or NULL. */
 static int load_hosts_sums(struct fleet_loader *l, const char *table, const char *rows,
-			   const char *first, const char *svma, bool folded, struct err *err)
+			   const char *first, const char *svma, struct err *err)
 {
 	static const uint64_t none = 0;
-	const struct fleet_question *q = &fleet_questions[folded ? ASK_FOLDED_HOSTS : ASK_HOSTS];
+	const struct fleet_question *q = &fleet_questions[ASK_HOSTS];
 	_str_ struct str sql = {0}, keys = {0};
 
 	str_addf(&sql,
 		 "SELECT c0, c1, c2, c3, tupleElement(m, 2) AS c4, tupleElement(m, 3) AS c5, "
-		 "tupleElement(m, 1) AS c6, c7%s FROM (SELECT %s, ",
-		 folded ? ", c8" : "", first);
+		 "tupleElement(m, 1) AS c6, c7 FROM (SELECT %s, ",
+		 first);
 	add_keys(l, &sql, &keys);
 	add_key(&sql, &keys, svma, "c7", svma ? NULL : &none);
-	if (folded)
-		add_key(&sql, &keys, "image", "c8", NULL);
 	str_addf(&sql, "sumMap(hosts, ns, totals) AS m FROM %s WHERE %s GROUP BY c0, c1%s)", table,
 		 rows, str_get(&keys));
 	return fleet_ask(l->s, str_get(&sql), q->cols, q->n_cols, q->take, l, err);
 }
 
-static int load_procedures(struct fleet_loader *l, const char *table, const struct str *rows,
+/* Rows of TABLE where ROWS as they are, to be added up here: the engine's sumMap takes many times
+ * as long.  FOLDED: of contexts, with their leaf's image as c8. */
+static int load_hosts_rows(struct fleet_loader *l, const char *table, const char *rows, bool folded,
 			   struct err *err)
 {
-	return load_hosts_sums(l, table, str_get(rows), "owner AS c0, image AS c1",
-			       l->sel->procedures ? "svma" : NULL, false, err);
+	const struct fleet_question *q = &fleet_questions[folded ? ASK_FOLDED_HOSTS : ASK_HOSTS];
+	_str_ struct str sql = {0}, keys = {0};
+
+	str_add(&sql, "SELECT ");
+	if (folded)
+		add_owner(l, &sql);
+	str_addf(&sql, "%s AS c0, %s AS c1, ", folded ? "" : "owner", folded ? "ctx" : "image");
+	add_keys(l, &sql, &keys);
+	str_addf(&sql, "ns AS c4, totals AS c5, hosts AS c6, %s AS c7%s FROM %s WHERE %s",
+		 l->sel->procedures ? "svma" : "toUInt64(0)", folded ? ", image AS c8" : "", table,
+		 rows);
+	return fleet_ask(l->s, str_get(&sql), q->cols, q->n_cols, q->take, l, err);
 }
 
-/* Sums of days of the contexts that are wanted besides: they are in those of procedures. */
-static int load_folded(struct fleet_loader *l, struct err *err)
+/* Sums of procedures, day by day: so an answer has a bound. */
+static int load_days(struct fleet_loader *l, struct err *err)
 {
-	_str_ struct str rows = {0}, first = {0};
+	int rc = 0;
 
-	add_owner(l, &first);
-	str_add(&first, " AS c0, ctx AS c1");
-	str_addf(&rows, "%s AND ctx IN (%s)", str_get(&l->pick.daily), str_get(&l->folded));
-	return load_hosts_sums(l, "daily_hosts", str_get(&rows), str_get(&first),
-			       l->sel->procedures ? "svma" : NULL, true, err);
+	for (size_t i = 0; i < l->pick.rollups.n && rc >= 0; i++) {
+		_mem_ char *rows = xasprintf("rollup_id = %" PRIu64, l->pick.rollups.v[i].id);
+
+		rc = load_hosts_rows(l, "daily_procedures", rows, false, err);
+	}
+	return rc;
+}
+
+/* Sums of the contexts that are wanted besides: they are in those of procedures. */
+static int load_folded_days(struct fleet_loader *l, struct err *err)
+{
+	const size_t n_hosts = l->pick.hosts.n ? l->pick.hosts.n : 1;
+	const size_t step = n_hosts < MOST_HOST_DAYS ? MOST_HOST_DAYS / n_hosts : 1;
+	int rc = 0;
+
+	for (size_t i = 0; i < l->pick.rollups.n && rc >= 0; i += step) {
+		_str_ struct str rows = {0};
+
+		for (size_t j = i; j < l->pick.rollups.n && j < i + step; j++)
+			str_addf(&rows, "%s%" PRIu64, j > i ? ", " : "rollup_id IN (",
+				 l->pick.rollups.v[j].id);
+		str_addf(&rows, ") AND ctx IN (%s)", str_get(&l->folded));
+		rc = load_hosts_rows(l, "daily_hosts", str_get(&rows), true, err);
+	}
+	return rc;
 }
 
 /* Takes folded contexts in hours H from their procedures.  Contexts have no sums by hour, so these
@@ -324,11 +363,14 @@ static int load_hours(struct fleet_loader *l, const struct fleet_hours *h, bool 
 {
 	int rc = 0;
 
-	if (!h->sums.n)
-		return 0;
 	l->is_taken = taken;
-	rc = load_procedures(l, "hourly_procedures", &h->sums, err);
-	if (rc >= 0)
+	for (size_t i = 0; i < h->cells.n && rc >= 0; i++) {
+		_mem_ char *rows = xasprintf("rollup_id = %" PRIu64 " AND hour = %" PRIu64,
+					     h->cells.v[i].rollup, h->cells.v[i].hour);
+
+		rc = load_hosts_rows(l, "hourly_procedures", rows, false, err);
+	}
+	if (rc >= 0 && h->cells.n && l->has_folded)
 		rc = load_folded_hours(l, h, err);
 	l->is_taken = false;
 	return rc;
@@ -337,13 +379,10 @@ static int load_hours(struct fleet_loader *l, const struct fleet_hours *h, bool 
 /* Sums of days and hours by procedure, or image. */
 static int load_idle(struct fleet_loader *l, struct err *err)
 {
-	const struct str *daily = &l->pick.daily;
-	int rc = 0;
+	int rc = load_days(l, err);
 
-	if (daily->n)
-		rc = load_procedures(l, "daily_procedures", daily, err);
-	if (rc >= 0 && daily->n)
-		rc = load_folded(l, err);
+	if (rc >= 0 && l->has_folded)
+		rc = load_folded_days(l, err);
 	if (rc >= 0)
 		rc = load_hours(l, &l->pick.added, false, err);
 	return rc < 0 ? rc : load_hours(l, &l->pick.taken, true, err);
@@ -360,7 +399,7 @@ static int load_rollups(struct fleet_loader *l, struct err *err)
 		return load_counts(l, "daily", &l->pick.daily, "n", "total", err);
 	add_places(l, &first, &svma);
 	rows = xasprintf("%s%s", str_get(&l->pick.daily), str_get(&l->owners));
-	return load_hosts_sums(l, "daily_hosts", rows, str_get(&first), svma, false, err);
+	return load_hosts_sums(l, "daily_hosts", rows, str_get(&first), svma, err);
 }
 
 /* What rollups have too much is taken away: sums are modulo 2^64. */
@@ -433,19 +472,36 @@ static int choose_owners(struct fleet_loader *l, struct err *err)
 
 /* --- */
 
-/* Contexts whose samples may be another image's than their place's. */
-static void choose_folded(struct fleet_loader *l)
+static int list_folded(struct fleet_loader *l, struct err *err)
+{
+	_vec_ id_list ids = {0};
+	int rc = fleet_ask(l->s, str_get(&l->folded), id_cols, 1, take_id, &ids, err);
+
+	l->has_folded = ids.n;
+	if (rc < 0 || ids.n > MOST_FOLDED)
+		return rc;
+	str_reset(&l->folded);
+	str_add(&l->folded, ids.n ? "" : "0"); /* no context's id */
+	vec_each (id, &ids)
+		str_addf(&l->folded, "%s%" PRIu64, l->folded.n ? "," : "", *id);
+	return rc;
+}
+
+/* Contexts whose samples may be another image's than their place's: a list if they are few, for a
+ * server finds them anew for each statement. */
+static int choose_folded(struct fleet_loader *l, struct err *err)
 {
 	if (!l->sel->folded)
-		return;
+		return 0;
 	l->no_callers = profile_mark_ctx(l->p, NO_CALLERS);
-	str_addf(
-		&l->folded,
-		"SELECT DISTINCT id FROM contexts ARRAY JOIN images AS i WHERE i IN (SELECT id "
-		"FROM images WHERE kind = %u) OR i IN (SELECT image FROM places WHERE match(name, ",
-		(unsigned)IMAGE_SCRIPT);
+	str_addf(&l->folded,
+		 "SELECT DISTINCT id AS c0 FROM contexts ARRAY JOIN images AS i WHERE i IN (SELECT "
+		 "id FROM images WHERE kind = %u) OR i IN (SELECT image FROM places WHERE "
+		 "match(name, ",
+		 (unsigned)IMAGE_SCRIPT);
 	fleet_sql_text(&l->folded, l->sel->folded, strlen(l->sel->folded));
 	str_add(&l->folded, "))");
+	return list_folded(l, err);
 }
 
 /* --- hosts --- */
@@ -481,7 +537,8 @@ static int load_all(struct fleet_loader *l, struct err *err)
 	int rc = ask_fleet(l, ASK_IMAGES, "", err);
 
 	l->unknown = profile_mark_ctx(l->p, NO_IMAGE);
-	choose_folded(l);
+	if (rc >= 0)
+		rc = choose_folded(l, err);
 	if (rc >= 0)
 		rc = ask_fleet(l, ASK_EVENTS, rows, err);
 	if (rc >= 0)
@@ -496,9 +553,9 @@ static int load_all(struct fleet_loader *l, struct err *err)
 		rc = load_rest(l, err);
 	if (rc >= 0)
 		rc = load_hosts(l, err);
-	/* Procedures are added up when they have names. */
-	if (l->pick.rolled.n && (l->pick.has_rest || l->by_idle) && !l->sel->procedures)
-		fleet_counts_merge(&l->counts);
+	fleet_rows_count(l);
+	/* Procedures are added up once more when they have names. */
+	fleet_counts_drop(l);
 	list_ids(l, true, &owners);
 	if (rc >= 0)
 		rc = load_owners(l, &owners, err);
@@ -542,6 +599,8 @@ static void loader_release(struct fleet_loader *l)
 	fleet_pick_release(&l->pick);
 	vec_release(&l->names);
 	vec_release(&l->counts);
+	index_release(&l->counted);
+	fleet_rows_release(l);
 	vec_release(&l->used_images);
 	str_release(&l->owners);
 	str_release(&l->folded);

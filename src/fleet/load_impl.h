@@ -14,19 +14,35 @@ struct fleet_count {
 };
 typedef VEC(struct fleet_count) fleet_count_list;
 
+/* Sums of hosts that have the rest in common; by host. */
+struct fleet_host_sum {
+	uint64_t host, n, total;
+};
+typedef VEC(struct fleet_host_sum) fleet_host_sums;
+
+struct fleet_row {
+	struct fleet_count key; /* without host and numbers */
+	fleet_host_sums hosts;
+};
+
 struct fleet_loader {
 	struct fleet_server *s;
 	const struct fleet_selection *sel;
 	struct profile *p;
 	stacks_symbol_list *symbols;
 	struct fleet_pick pick;
-	struct str owners; /* " AND ...": a condition of rows of the owners wanted */
-	struct str folded; /* a SELECT of the contexts that are wanted besides images, "": all */
-	bool has_names;	   /* of places, already */
-	bool by_idle;	   /* owners that are no idle tasks are all the same: 0 */
-	bool is_taken;	   /* what is counted now is to be taken away */
-	ctx_id no_callers; /* above images that are there instead of contexts */
-	fleet_count_list counts;
+	struct str owners;	 /* " AND ...": a condition of rows of the owners wanted */
+	struct str folded;	 /* contexts wanted besides images: a SELECT or a list; "": all */
+	bool has_folded;	 /* there are such */
+	bool has_names;		 /* of places, already */
+	bool by_idle;		 /* owners that are no idle tasks are all the same: 0 */
+	bool is_taken;		 /* what is counted now is to be taken away */
+	ctx_id no_callers;	 /* above images that are there instead of contexts */
+	fleet_count_list counts; /* each once */
+	struct index counted;	 /* of these, while there may be more */
+	VEC(struct fleet_row) rows; /* that came with hosts in arrays, not yet among COUNTS */
+	struct index row_index;
+	fleet_host_sums incoming, room;
 	struct fleet_ids image_ids; /* by id: number in the profile */
 	struct fleet_ids host_ids;  /* by hash: name */
 	struct fleet_ids owner_ids, event_ids, vector_ids, ctx_ids;
@@ -61,8 +77,12 @@ struct fleet_question {
 };
 extern const struct fleet_question fleet_questions[FLEET_N_QUESTIONS];
 
-/* Adds up what was counted several times, and leaves out what is nothing then. */
-void fleet_counts_merge(fleet_count_list *l);
+/* Leaves out what is nothing, when all is counted. */
+void fleet_counts_drop(struct fleet_loader *l);
+
+/* Counts what came with hosts in arrays. */
+void fleet_rows_count(struct fleet_loader *l);
+void fleet_rows_release(struct fleet_loader *l);
 
 /* Moves what was counted in a procedure to its start, by the names that are known now.  Sums of
  * days have it at the start that was known when they were made, values at each address. */

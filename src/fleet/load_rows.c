@@ -187,6 +187,36 @@ static int owner_of_host(struct fleet_loader *l, owner_id owner, uint64_t hash, 
 	return 0;
 }
 
+static uint64_t hash_count(const struct fleet_count *c)
+{
+	const uint64_t place = hash_pair(c->ctx, c->svma);
+
+	return hash_pair(place ^ c->event ^ c->vector, c->host ^ c->owner);
+}
+
+static bool same_count(const void *list, uint32_t i, const void *key)
+{
+	const struct fleet_count *x = &((const fleet_count_list *)list)->v[i], *y = key;
+
+	return x->ctx == y->ctx && x->svma == y->svma && x->host == y->host &&
+	       x->owner == y->owner && x->event == y->event && x->vector == y->vector;
+}
+
+/* Adds C to what is counted alike. */
+static void merge_count(struct fleet_loader *l, const struct fleet_count *c)
+{
+	const uint64_t hash = hash_count(c);
+	const uint32_t at = index_find(&l->counted, hash, same_count, &l->counts, c);
+
+	if (at == INDEX_NONE) {
+		index_add(&l->counted, hash, (uint32_t)l->counts.n);
+		vec_push(&l->counts, *c);
+		return;
+	}
+	l->counts.v[at].n += c->n;
+	l->counts.v[at].total += c->total;
+}
+
 /* Counts C, or takes it away.  IMAGE, unless it is NULL, is that of the leaf of a context: what is
  * of the context is no more of its procedure. */
 static void add_count(struct fleet_loader *l, struct fleet_count c, const uint64_t *image)
@@ -201,10 +231,10 @@ static void add_count(struct fleet_loader *l, struct fleet_count c, const uint64
 		away.ctx = *image;
 		away.n = -c.n;
 		away.total = -c.total;
-		vec_push(&l->counts, away);
+		merge_count(l, &away);
 		c.svma = 0;
 	}
-	vec_push(&l->counts, c);
+	merge_count(l, &c);
 }
 
 static int take_count(void *ctx, const struct native_value *v, struct err *err)
@@ -238,25 +268,149 @@ static const struct native_col hosts_cols[] = {
 	{"c6", "Array(UInt64)"}, {"c7", "UInt64"},	  {"c8", "UInt64"},
 };
 
+static bool same_row(const void *owner, uint32_t i, const void *key)
+{
+	const struct fleet_loader *l = owner;
+	const struct fleet_count *x = &l->rows.v[i].key, *y = key;
+
+	return x->ctx == y->ctx && x->svma == y->svma && x->owner == y->owner &&
+	       x->event == y->event && x->vector == y->vector;
+}
+
+static struct fleet_row *row_of(struct fleet_loader *l, const struct fleet_count *key)
+{
+	const uint64_t hash = hash_count(key);
+	const uint32_t at = index_find(&l->row_index, hash, same_row, l, key);
+
+	if (at != INDEX_NONE)
+		return &l->rows.v[at];
+	index_add(&l->row_index, hash, (uint32_t)l->rows.n);
+	vec_push(&l->rows, (struct fleet_row){.key = *key});
+	return &l->rows.v[l->rows.n - 1];
+}
+
+static int by_host(const void *a, const void *b)
+{
+	const struct fleet_host_sum *x = a, *y = b;
+
+	return x->host < y->host ? -1 : x->host > y->host;
+}
+
+/* Whether all of the hosts NEW are among TO. */
+static bool has_hosts(const fleet_host_sums *to, const fleet_host_sums *new)
+{
+	size_t i = 0;
+
+	vec_each (h, new) {
+		while (i < to->n && to->v[i].host < h->host)
+			i++;
+		if (i == to->n || to->v[i].host != h->host)
+			return false;
+	}
+	return true;
+}
+
+static void push_host(fleet_host_sums *to, const struct fleet_host_sum *h)
+{
+	struct fleet_host_sum *last = to->n ? &to->v[to->n - 1] : NULL;
+
+	if (!last || last->host != h->host) {
+		vec_push(to, *h);
+		return;
+	}
+	last->n += h->n;
+	last->total += h->total;
+}
+
+/* Adds INCOMING, or takes it away, to the hosts of KEY.  Both are by host, so this is a merge: one
+ * hash look-up a row, none a host. */
+static void merge_hosts(struct fleet_loader *l, const struct fleet_count *key, bool taken)
+{
+	struct fleet_row *r = row_of(l, key);
+	const fleet_host_sums *in = &l->incoming;
+	const uint64_t sign = taken ? -1ull : 1;
+	const bool has_all = has_hosts(&r->hosts, in);
+	fleet_host_sums old = r->hosts;
+	size_t i = 0;
+
+	l->room.n = 0;
+	vec_each (h, in) {
+		const struct fleet_host_sum new = {h->host, h->n * sign, h->total * sign};
+
+		for (; i < old.n && old.v[i].host < h->host; i++)
+			if (!has_all)
+				push_host(&l->room, &old.v[i]);
+		if (has_all) {
+			old.v[i].n += new.n;
+			old.v[i].total += new.total;
+		} else {
+			push_host(&l->room, &new);
+		}
+	}
+	if (has_all)
+		return;
+	for (; i < old.n; i++)
+		push_host(&l->room, &old.v[i]);
+	r->hosts = l->room;
+	l->room = old;
+}
+
 /* Counts each host of row V. */
 static int count_hosts(struct fleet_loader *l, const struct native_value *v, const uint64_t *image,
 		       struct err *err)
 {
 	struct rd ns = rd_init(v[4].list, v[4].n * 8), totals = rd_init(v[5].list, v[5].n * 8),
 		  hosts = rd_init(v[6].list, v[6].n * 8);
+	struct fleet_count key = {
+		.owner = v[0].u, .ctx = v[1].u, .vector = v[2].u, .event = v[3].u, .svma = v[7].u};
+	bool sorted = true;
 
 	if (v[4].n != v[6].n || v[5].n != v[6].n)
 		return err_set(err, -EBADMSG, "sums of %zu hosts have %zu and %zu numbers", v[6].n,
 			       v[4].n, v[5].n);
+	l->incoming.n = 0;
 	while (rd_left(&hosts)) {
-		const uint64_t n = rd_le64(&ns), total = rd_le64(&totals), host = rd_le64(&hosts);
+		const uint64_t told = rd_le64(&hosts), host = l->sel->by_host ? told : 0;
+		const uint64_t n = rd_le64(&ns), total = rd_le64(&totals);
 
-		add_count(l,
-			  (struct fleet_count){v[0].u, v[1].u, v[2].u, v[3].u, n, total,
-					       l->sel->by_host ? host : 0, v[7].u},
-			  image);
+		sorted &= !l->incoming.n || l->incoming.v[l->incoming.n - 1].host <= host;
+		vec_push(&l->incoming, (struct fleet_host_sum){host, n, total});
 	}
+	if (!sorted)
+		vec_sort(&l->incoming, by_host);
+	if (image) { /* what is of the context is no more of its procedure */
+		struct fleet_count away = key;
+
+		away.ctx = *image;
+		merge_hosts(l, &away, !l->is_taken);
+		key.svma = 0;
+	}
+	merge_hosts(l, &key, l->is_taken);
 	return 0;
+}
+
+void fleet_rows_count(struct fleet_loader *l)
+{
+	vec_each (r, &l->rows)
+		vec_each (h, &r->hosts) {
+			struct fleet_count c = r->key;
+
+			c.host = h->host;
+			c.n = h->n;
+			c.total = h->total;
+			merge_count(l, &c);
+		}
+	fleet_rows_release(l);
+}
+
+void fleet_rows_release(struct fleet_loader *l)
+{
+	vec_each (r, &l->rows)
+		vec_release(&r->hosts);
+	vec_release(&l->rows);
+	index_release(&l->row_index);
+	vec_release(&l->incoming);
+	vec_release(&l->room);
 }
 
 static int take_hosts(void *ctx, const struct native_value *v, struct err *err)
@@ -281,41 +435,30 @@ static int compare_counts(const void *a, const void *b)
 	return 0;
 }
 
-static uint64_t hash_count(const struct fleet_count *c)
+void fleet_counts_drop(struct fleet_loader *l)
 {
-	const uint64_t keys[] = {c->ctx, c->owner, c->event, c->vector, c->host, c->svma};
+	size_t n = 0;
 
-	return hash_bytes(keys, sizeof(keys));
+	vec_each (c, &l->counts)
+		if (c->n || c->total)
+			l->counts.v[n++] = *c;
+	l->counts.n = n;
+	index_release(&l->counted);
 }
 
-static bool same_count(const void *list, uint32_t i, const void *key)
+/* Adds up anew what has got other keys. */
+static void merge_again(struct fleet_loader *l)
 {
-	return compare_counts(&((const fleet_count_list *)list)->v[i], key) == 0;
-}
+	const size_t n = l->counts.n;
 
-void fleet_counts_merge(fleet_count_list *l)
-{
-	struct index index = {0};
-	size_t n = 0, kept = 0;
+	index_release(&l->counted);
+	l->counts.n = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct fleet_count c = l->counts.v[i]; /* its place may be taken */
 
-	for (size_t i = 0; i < l->n; i++) {
-		const struct fleet_count c = l->v[i];
-		const uint64_t hash = hash_count(&c);
-		const uint32_t at = index_find(&index, hash, same_count, l, &c);
-
-		if (at != INDEX_NONE) {
-			l->v[at].n += c.n;
-			l->v[at].total += c.total;
-			continue;
-		}
-		l->v[n] = c;
-		index_add(&index, hash, (uint32_t)n++);
+		merge_count(l, &c);
 	}
-	index_release(&index);
-	for (size_t i = 0; i < n; i++)
-		if (l->v[i].n || l->v[i].total)
-			l->v[kept++] = l->v[i];
-	l->n = kept;
+	fleet_counts_drop(l);
 }
 
 /* Whether X and Y differ in their svma alone. */
@@ -363,23 +506,28 @@ static void spread_too_much(fleet_count_list *l)
 void fleet_counts_settle(struct fleet_loader *l)
 {
 	_vec_ VEC(const struct symtab *) tables = {0};
+	uint64_t image = 0, svma = 0, start = 0; /* of the count before */
 
 	vec_each (s, l->symbols)
 		*vec_at(&tables, s->image) = &s->symtab;
 	vec_each (c, &l->counts) {
-		const uint32_t image = fleet_ids_find(&l->image_ids, c->ctx);
-		const struct symtab *st =
-			image != FLEET_NO_NUMBER && image < tables.n ? tables.v[image] : NULL;
-		const uint32_t i = st ? symtab_find(st, c->svma) : PROC_NONE;
+		if (c->ctx != image || c->svma != svma) {
+			const uint32_t im = fleet_ids_find(&l->image_ids, c->ctx);
+			const struct symtab *st =
+				im != FLEET_NO_NUMBER && im < tables.n ? tables.v[im] : NULL;
+			const uint32_t i = st ? symtab_find(st, c->svma) : PROC_NONE;
 
-		if (i != PROC_NONE)
-			c->svma = symtab_get(st, i).start;
+			image = c->ctx;
+			svma = c->svma;
+			start = i != PROC_NONE ? symtab_get(st, i).start : svma;
+		}
+		c->svma = start;
 	}
-	fleet_counts_merge(&l->counts);
+	merge_again(l);
 	if (!has_too_much(&l->counts))
 		return;
 	spread_too_much(&l->counts);
-	fleet_counts_merge(&l->counts);
+	merge_again(l);
 }
 
 /* The context of samples of C. */
@@ -396,18 +544,32 @@ static ctx_id ctx_of_count(struct fleet_loader *l, const struct fleet_count *c)
 					    profile_intern_place(l->p, image, c->svma, 0));
 }
 
+/* Whether X and Y are of the same but for their host: sums of hosts are one behind the other. */
+static bool is_same_place(const struct fleet_count *x, const struct fleet_count *y)
+{
+	return x->ctx == y->ctx && x->svma == y->svma && x->owner == y->owner &&
+	       x->event == y->event && x->vector == y->vector;
+}
+
 int fleet_add_counts(struct fleet_loader *l, struct err *err)
 {
-	vec_each (c, &l->counts) {
-		struct value new = {
-			.owner = find_id(&l->owner_ids, c->owner, 0),
-			.ctx = ctx_of_count(l, c),
-			.vector = find_id(&l->vector_ids, c->vector, 0),
-			.event = find_id(&l->event_ids, c->event, FLEET_NO_NUMBER),
-			.count = c->n,
-			.sum = c->total,
-		};
+	const struct fleet_count *last = NULL;
+	struct value v = {0}; /* of LAST, for all hosts */
 
+	vec_each (c, &l->counts) {
+		struct value new;
+
+		if (!last || !is_same_place(last, c))
+			v = (struct value){
+				.owner = find_id(&l->owner_ids, c->owner, 0),
+				.ctx = ctx_of_count(l, c),
+				.vector = find_id(&l->vector_ids, c->vector, 0),
+				.event = find_id(&l->event_ids, c->event, FLEET_NO_NUMBER),
+			};
+		last = c;
+		new = v;
+		new.count = c->n;
+		new.sum = c->total;
 		if (new.event == FLEET_NO_NUMBER)
 			return err_set(err, -EBADMSG, "table events lacks event %" PRIu64,
 				       c->event);

@@ -287,8 +287,10 @@ static size_t last_of_day(const fleet_cell_list *cells, size_t i)
 	return last;
 }
 
-static void format_hours(struct fleet_hours *h, const fleet_cell_list *cells)
+static void format_hours(struct fleet_hours *h)
 {
+	const fleet_cell_list *cells = &h->cells;
+
 	vec_each (c, cells)
 		str_addf(&h->sums, "%s(%" PRIu64 ", %" PRIu64 ")",
 			 h->sums.n ? ", " : "(rollup_id, hour) IN (", c->rollup, c->hour);
@@ -312,19 +314,17 @@ static void format_hours(struct fleet_hours *h, const fleet_cell_list *cells)
 static void choose_hours(struct fleet_pick *k, const fleet_rollup_list *found,
 			 const fleet_cell_list *cells)
 {
-	_vec_ fleet_cell_list added = {0}, taken = {0};
-
 	vec_each (r, found)
 		vec_each (c, cells) {
 			if (c->rollup != r->id)
 				continue;
 			if (fleet_rollup_is_used(r) && !c->n_wanted)
-				vec_push(&taken, *c);
+				vec_push(&k->taken.cells, *c);
 			if (!fleet_rollup_is_used(r) && c->n_wanted == c->n_batches)
-				vec_push(&added, *c);
+				vec_push(&k->added.cells, *c);
 		}
-	format_hours(&k->added, &added);
-	format_hours(&k->taken, &taken);
+	format_hours(&k->added);
+	format_hours(&k->taken);
 }
 
 static void format_rolled(struct fleet_pick *k)
@@ -378,6 +378,8 @@ void fleet_pick_release(struct fleet_pick *k)
 		free(*h);
 	vec_release(&k->hosts);
 	vec_release(&k->rollups);
+	vec_release(&k->added.cells);
+	vec_release(&k->taken.cells);
 	str_release(&k->batches);
 	str_release(&k->wanted);
 	str_release(&k->rows);

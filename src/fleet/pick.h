@@ -29,6 +29,7 @@ typedef VEC(struct fleet_cell) fleet_cell_list;
 
 /* Hours that are read besides sums of days: conditions of rows, "" of none. */
 struct fleet_hours {
+	fleet_cell_list cells;
 	struct str sums;   /* of rows in `hourly_procedures`, and in `rolled` */
 	struct str counts; /* of rows in `counts` */
 };

@@ -112,6 +112,8 @@ void native_pack(const struct native_block *b, struct gzip_packer *g)
 
 /* A column of a block that is read: a cursor at the next row's value. */
 struct native_cursor {
+	unsigned width; /* of its type; 0: a text or a list */
+	bool is_list;
 	const uint8_t *p;
 	struct rd ends; /* of a list's rows */
 	uint64_t at;
@@ -130,11 +132,13 @@ static bool read_column(struct rd *r, const char *type, size_t n_rows, struct na
 {
 	const unsigned width = type_width(type);
 
+	ret->width = width;
+	ret->is_list = is_list(type);
 	if (width) {
 		ret->p = n_rows <= rd_left(r) / width ? rd_bytes(r, n_rows * width) : NULL;
 		return ret->p;
 	}
-	if (is_list(type)) {
+	if (ret->is_list) {
 		const uint8_t *ends = n_rows <= rd_left(r) / 8 ? rd_bytes(r, n_rows * 8) : NULL;
 		uint64_t last = 0;
 		struct rd each;
@@ -158,17 +162,16 @@ static bool read_column(struct rd *r, const char *type, size_t n_rows, struct na
 	return !r->bad;
 }
 
-static struct native_value next_value(struct native_cursor *c, const char *type, const uint8_t *end)
+static struct native_value next_value(struct native_cursor *c, const uint8_t *end)
 {
-	const unsigned width = type_width(type);
 	struct native_value v = {0};
 	struct rd r;
 
-	if (width) {
-		for (unsigned i = 0; i < width; i++)
+	if (c->width) {
+		for (unsigned i = 0; i < c->width; i++)
 			v.u |= (uint64_t)c->p[i] << 8 * i;
-		c->p += width;
-	} else if (is_list(type)) {
+		c->p += c->width;
+	} else if (c->is_list) {
 		const uint64_t to = rd_le64(&c->ends);
 
 		v.list = c->p;
@@ -209,7 +212,7 @@ static int read_block(struct rd *r, const struct native_col *cols, size_t n_cols
 	}
 	for (size_t k = 0; k < n_rows && rc >= 0; k++) {
 		for (size_t i = 0; i < n_cols; i++)
-			row[i] = next_value(&cursors[i], cols[i].type, r->end);
+			row[i] = next_value(&cursors[i], r->end);
 		rc = fn(ctx, row, err);
 	}
 	return rc;
