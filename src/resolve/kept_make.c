@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/lower_bound.h"
-#include "base/sha256.h"
+#include "base/sha256_lanes.h"
 #include "resolve/code_file.h"
 #include "resolve/debug_file.h"
 #include "resolve/elf_probe.h"
@@ -199,6 +199,26 @@ static int compare_reads(const void *a, const void *b)
 	return x->svma < y->svma ? -1 : x->svma > y->svma;
 }
 
+/* Whether the N bytes of code at P may have a jump to where a register or memory says: the flow of
+ * other code reads no constants, and most procedures have none.  On x86 that is opcode FF /4 (Intel
+ * SDM, "JMP"), looked for at every byte; on arm64 BR and its kind (Arm ARM, "Unconditional branch
+ * (register)"). */
+static bool may_jump_anywhere(uint16_t machine, const uint8_t *p, size_t n)
+{
+	const uint8_t *end = p + n;
+
+	if (machine == EM_AARCH64) {
+		for (; end - p >= 4; p += 4)
+			if ((p[3] & 0xfe) == 0xd6 && !(p[2] & 0x60))
+				return true;
+		return false;
+	}
+	for (; (p = memchr(p, 0xff, (size_t)(end - p))) && p + 1 < end; p++)
+		if ((p[1] >> 3 & 7) == 4)
+			return true;
+	return false;
+}
+
 /* Keeps what the flow of control depends on: the entries of jump tables, as the loader will have
  * them. */
 static void keep_consts(struct kept_code *k, struct kept_proc *p, struct code_file *code)
@@ -214,6 +234,8 @@ static void keep_consts(struct kept_code *k, struct kept_proc *p, struct code_fi
 	struct wr run = {0};
 	struct flow f;
 
+	if (!may_jump_anywhere(c.machine, p->bytes, (size_t)(p->end - p->start)))
+		return;
 	if (flow_init(&f, &c) >= 0)
 		flow_release(&f);
 	vec_sort(&reads.v, compare_reads);
@@ -245,16 +267,16 @@ static void keep_consts(struct kept_code *k, struct kept_proc *p, struct code_fi
 static void hash_code(const struct elf_file *f, uint8_t ret[KEPT_CONTENT_BYTES])
 {
 	_mem_ uint8_t *chunk = xmalloc(HASH_CHUNK);
-	struct sha256 hash;
+	struct sha256_lanes hash;
 
-	sha256_begin(&hash);
+	sha256_lanes_begin(&hash);
 	for (uint32_t i = 0; i < f->n_segments; i++) {
 		const struct elf_segment *s = &f->segments[i];
 
 		if (s->type != PT_LOAD || !(s->flags & PF_X))
 			continue;
-		sha256_add_u64(&hash, s->svma);
-		sha256_add_u64(&hash, s->filesz);
+		sha256_lanes_add_u64(&hash, s->svma);
+		sha256_lanes_add_u64(&hash, s->filesz);
 		for (uint64_t at = 0; at < s->filesz;) {
 			uint64_t left = s->filesz - at;
 			size_t n = elf_file_pread(f, s->off + at, chunk,
@@ -262,11 +284,11 @@ static void hash_code(const struct elf_file *f, uint8_t ret[KEPT_CONTENT_BYTES])
 
 			if (!n)
 				break;
-			sha256_add(&hash, chunk, n);
+			sha256_lanes_add(&hash, chunk, n);
 			at += n;
 		}
 	}
-	sha256_end(&hash, ret, KEPT_CONTENT_BYTES);
+	sha256_lanes_end(&hash, ret, KEPT_CONTENT_BYTES);
 }
 
 static void keep_proc(struct kept_code *k, struct code_file *code, struct lines *l,
