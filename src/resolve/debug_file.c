@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -62,55 +61,12 @@ static bool has_code(const struct elf_file *f)
 	return false;
 }
 
-static bool same_time(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
-}
-
-static const struct probed_file *probed_find(const struct probed_files *p, const struct stat *st)
-{
-	for (unsigned i = 0; i < p->n && i < PROBED_FILES; i++) {
-		const struct probed_file *f = &p->v[i];
-
-		if (f->inode == st->st_ino && f->device == st->st_dev &&
-		    f->n_bytes == (uint64_t)st->st_size && same_time(&f->changed, &st->st_ctim) &&
-		    same_time(&f->modified, &st->st_mtim))
-			return f;
-	}
-	return NULL;
-}
-
-/* Reads the layout of the file at FD, or has it from the last time. */
-static int probe_file(struct probed_files *p, int fd, struct image_layout *ret)
-{
-	const struct probed_file *found;
-	struct stat st;
-	int rc;
-
-	if (!p || fstat(fd, &st) < 0)
-		return elf_probe(fd, ret, NULL);
-	found = probed_find(p, &st);
-	if (found) {
-		*ret = found->layout;
-		return 0;
-	}
-	rc = elf_probe(fd, ret, NULL);
-	if (rc >= 0)
-		p->v[p->n++ % PROBED_FILES] = (struct probed_file){.device = st.st_dev,
-								   .inode = st.st_ino,
-								   .n_bytes = (uint64_t)st.st_size,
-								   .changed = st.st_ctim,
-								   .modified = st.st_mtim,
-								   .layout = *ret};
-	return rc;
-}
-
 /* Is the file at FD what is looked for?  0, -ESTALE when it is another, or another error. */
 static int check_fd(const struct search *s, int fd, bool check_id)
 {
 	struct image_layout l;
 	struct elf_file f;
-	int rc = probe_file(s->where ? s->where->probed : NULL, fd, &l);
+	int rc = elf_probe(fd, &l, NULL);
 
 	if (rc < 0)
 		return -EBADMSG;

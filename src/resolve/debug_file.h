@@ -7,32 +7,17 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <time.h>
 
 #include "base/err.h"
 #include "model/image.h"
 
 struct debuginfod;
 
-#define PROBED_FILES 4
-
-/* The layouts of the files probed last, so that a file is not read again for each question about
- * its image.  A file is the same while device, number, size and times are.  Zeroed when new. */
-struct probed_files {
-	struct probed_file {
-		uint64_t device, inode, n_bytes;
-		struct timespec changed, modified;
-		struct image_layout layout;
-	} v[PROBED_FILES];
-	unsigned n; /* ever added; the newest is at (n - 1) % PROBED_FILES */
-};
-
 struct debug_paths {
 	const char *const *extra; /* files and directories named by the user; borrowed */
 	size_t n_extra;
 	const char *debug_root;	       /* normally /usr/lib/debug */
 	struct debuginfod *debuginfod; /* NULL: not asked */
-	struct probed_files *probed;   /* NULL: none are remembered */
 };
 
 /* Opens a file that is IM: its path, the extra paths, the build-id directories, perf's cache in

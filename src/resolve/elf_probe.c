@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
+#include "base/file_stamp.h"
 #include "base/hash.h"
 #include "base/wr.h"
 #include "resolve/elf_digest.h"
@@ -58,6 +60,62 @@ static void read_loads(const struct elf_file *f, struct image_layout *l)
 	l->text_bytes = end - l->text_start;
 }
 
+/* The digests of the files probed last: of one file several questions come in turn, and each hashed
+ * all of its frame information.  A file is the same while its stamp is; one that changed within the
+ * last seconds, whose next change its stamp may not show, is not remembered. */
+#define DIGESTS 32
+
+static _Thread_local struct {
+	struct probed_digest {
+		struct file_stamp stamp;
+		uint8_t digest[IMAGE_DIGEST_BYTES];
+	} v[DIGESTS];
+	unsigned n; /* ever added */
+} digests;
+
+/* By fstat(2), for children may make no other call that tells it. */
+static bool stamp_of(int fd, struct file_stamp *ret)
+{
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return false;
+	*ret = (struct file_stamp){.dev = st.st_dev,
+				   .ino = st.st_ino,
+				   .size = (uint64_t)st.st_size,
+				   .ctime_s = (uint64_t)st.st_ctim.tv_sec,
+				   .ctime_ns = (uint32_t)st.st_ctim.tv_nsec};
+	return true;
+}
+
+static const struct probed_digest *digest_find(const struct file_stamp *s)
+{
+	for (unsigned i = 0; i < digests.n && i < DIGESTS; i++)
+		if (file_stamp_same(&digests.v[i].stamp, s))
+			return &digests.v[i];
+	return NULL;
+}
+
+static void find_digest(const struct elf_file *f, uint8_t ret[IMAGE_DIGEST_BYTES])
+{
+	const struct probed_digest *known;
+	struct probed_digest new;
+
+	if (!stamp_of(f->fd, &new.stamp)) {
+		elf_digest(f, ret);
+		return;
+	}
+	known = digest_find(&new.stamp);
+	if (known) {
+		memcpy(ret, known->digest, IMAGE_DIGEST_BYTES);
+		return;
+	}
+	elf_digest(f, ret);
+	memcpy(new.digest, ret, IMAGE_DIGEST_BYTES);
+	if (clock_wall_ns() / 1000000000 > new.stamp.ctime_s + 2)
+		digests.v[digests.n++ % DIGESTS] = new;
+}
+
 /* RC says whether F could be opened; when not, only its size and bytes are used.  DIGEST is F's, or
  * NULL where it is not known. */
 static int probe(struct elf_file *f, int rc, const uint8_t *digest, struct image_layout *ret)
@@ -79,7 +137,7 @@ static int probe(struct elf_file *f, int rc, const uint8_t *digest, struct image
 		if (digest)
 			memcpy(ret->digest, digest, IMAGE_DIGEST_BYTES);
 		else
-			elf_digest(f, ret->digest);
+			find_digest(f, ret->digest);
 		read_loads(f, ret);
 	}
 	return rc;

@@ -78,8 +78,8 @@ int kept_open(struct kept_code *k, const char *dir, const struct image *im, stru
 	_fd_ int fd = symcache_open_dir(dir, &im->build_id, false, err);
 	const bool exact = image_digest_known(im->digest);
 	const struct cache_entry *only = NULL, *best = NULL;
+	struct kept_code found = {0};
 	cache_entries entries = {0};
-	size_t most = 0;
 	int rc = fd < 0 ? fd : cache_entries_list(fd, &names, &entries);
 
 	vec_each (e, &entries) {
@@ -95,16 +95,21 @@ int kept_open(struct kept_code *k, const char *dir, const struct image *im, stru
 		if ((best && !best->is_claimed && e->is_claimed) ||
 		    open_entry_at(&one, fd, &im->build_id, e, NULL) < 0)
 			continue;
-		if (!best || one.procs.n > most) {
-			best = e;
-			most = one.procs.n;
+		if (best && one.procs.n <= found.procs.n) {
+			kept_code_release(&one);
+			continue;
 		}
-		kept_code_release(&one);
+		kept_code_release(&found);
+		found = one;
+		best = e;
 	}
-	if (rc >= 0)
-		rc = best ? open_entry_at(k, fd, &im->build_id, best, err)
-			  : err_set(err, -ENOENT, "no code was kept");
+	if (rc >= 0 && !best)
+		rc = err_set(err, -ENOENT, "no code was kept");
 	vec_release(&entries);
+	if (rc >= 0)
+		*k = found;
+	else
+		kept_code_release(&found);
 	return rc;
 }
 

@@ -130,14 +130,15 @@ static int open_alt(struct lines *l, const char *path, struct err *err)
 	return 0;
 }
 
-/* Makes the debug sections that tell nothing of scopes look absent to libdw, which inflates all it
- * can see when it opens a file: locations and lines are a fifth of libc's.  The section that holds
- * the sections' names stays, whatever it calls itself.  The file is mapped private. */
-static void hide_all_but_scopes(Elf *elf)
+/* Makes the debug sections that tell nothing of lines and scopes look absent to libdw, which
+ * inflates all it can see when it opens a file: locations are a seventh of libc's, lines another;
+ * SCOPES_ONLY: lines too.  The section that holds the sections' names stays, whatever it calls
+ * itself.  The file is mapped private, or a copy. */
+static void hide_sections(Elf *elf, bool scopes_only)
 {
 	static const char *const wanted[] = {"info",	    "abbrev", "str",	"line_str",
 					     "str_offsets", "addr",   "ranges", "rnglists",
-					     "aranges",	    "types"};
+					     "aranges",	    "types",  "line"};
 	Elf_Scn *scn = NULL;
 	size_t names;
 
@@ -149,7 +150,7 @@ static void hide_all_but_scopes(Elf *elf)
 		bool hide = s && elf_ndxscn(scn) != names &&
 			    (str_starts(s, ".debug_") || str_starts(s, ".zdebug_"));
 
-		for (size_t i = 0; hide && i < n_elems(wanted); i++)
+		for (size_t i = 0; hide && i < n_elems(wanted) - scopes_only; i++)
 			hide = strcmp(strchr(s, '_') + 1, wanted[i]) != 0;
 		if (!hide)
 			continue;
@@ -192,7 +193,7 @@ static struct lines *open_for(int fd, const char *path, bool scopes_only, int *r
 	elf_version(EV_CURRENT);
 	l->elf = l->fd >= 0 ? elf_begin(l->fd, ELF_C_READ_MMAP_PRIVATE, NULL) : NULL;
 	if (l->elf && scopes_only)
-		hide_all_but_scopes(l->elf);
+		hide_sections(l->elf, true);
 	l->dwarf = l->elf ? dwarf_begin_elf(l->elf, DWARF_C_READ, NULL) : NULL;
 	if (!l->dwarf)
 		*ret_code = err_set(err, -EBADMSG, "%s: %s", path,
@@ -270,7 +271,10 @@ static Dwarf *open_image(int fd, struct lines_image *im, Elf **ret_elf)
 	    !load_image(im, fd, (size_t)st.st_size))
 		return NULL;
 	*ret_elf = elf_memory(im->bytes, (size_t)st.st_size);
-	return *ret_elf ? dwarf_begin_elf(*ret_elf, DWARF_C_READ, NULL) : NULL;
+	if (!*ret_elf)
+		return NULL;
+	hide_sections(*ret_elf, false);
+	return dwarf_begin_elf(*ret_elf, DWARF_C_READ, NULL);
 }
 
 /* Takes the file at FD (-1: none) as the one that L's .gnu_debugaltlink names.  False: L needs one,

@@ -54,8 +54,7 @@ struct resolver *resolver_new(const struct resolver_opts *opts)
 		.where = {.extra = (const char *const *)r->paths,
 			  .n_extra = opts->n_paths,
 			  .debug_root = r->debug_root,
-			  .debuginfod = opts->use_debuginfod ? debuginfod_new() : NULL,
-			  .probed = &r->probed},
+			  .debuginfod = opts->use_debuginfod ? debuginfod_new() : NULL},
 		.cache_dir = r->cache_dir,
 		.more_caches = (const char *const *)r->more_caches,
 		.n_more_caches = opts->n_more_caches,
@@ -592,6 +591,15 @@ size_t resolver_frames(struct resolver *r, const struct image *im, uint64_t svma
 	return n;
 }
 
+/* Whether the linker made the procedure at SVMA of E: nothing is known of it, and a library's debug
+ * file takes long to open for that. */
+static bool is_stub(const struct resolver_entry *e, uint64_t svma)
+{
+	const uint32_t i = symtab_find(e->result.symtab, svma);
+
+	return i != PROC_NONE && symtab_get(e->result.symtab, i).flags & PROC_PLT;
+}
+
 /* What knows the inlined calls at SVMA of E.  Code kept with the recording is asked where it has
  * the procedure's lines, because it is much smaller than DWARF.  Where others may have made it up,
  * it is not asked. */
@@ -602,7 +610,7 @@ static struct lines *lines_for_scopes(struct resolver *r, struct resolver_entry 
 	const struct kept_proc *p = kept ? kept_code_find(kept, svma) : NULL;
 
 	if (!p || !p->rows.n || kept->info.is_claimed)
-		return open_lines(r, e, im, true, NULL);
+		return is_stub(e, svma) ? NULL : open_lines(r, e, im, true, NULL);
 	if (!e->kept_scopes)
 		e->kept_scopes = kept_lines(kept);
 	return e->kept_scopes;

@@ -63,7 +63,6 @@ struct resolver {
 	char *cache_dir, *proc_dir, *sys_dir, *debug_root;
 	char **paths, **more_caches;
 	struct symbol_sources sources; /* borrows the strings above */
-	struct probed_files probed;
 	VEC(struct resolver_entry *) entries;
 	struct index by_identity;
 	bool no_rest; /* resolver_opts */
