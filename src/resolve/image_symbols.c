@@ -20,6 +20,7 @@
 #include "resolve/elf_file.h"
 #include "resolve/elf_probe.h"
 #include "resolve/file_symbols.h"
+#include "resolve/kernel_cache.h"
 #include "resolve/perfmap.h"
 
 static enum resolve_status status_of(enum symtab_source s)
@@ -200,20 +201,51 @@ static void load_vmlinux(struct symbol_sources *src, const struct image *im,
 	resolve_image_symbols_save(src, im, &s->layout, fs.source, s->symtab);
 }
 
+/* Whether SRC is about the machine that this runs on, and no test's. */
+static bool is_machine(const struct symbol_sources *src)
+{
+	return strcmp(src->proc_dir, "/proc") == 0 && strcmp(src->sys_dir, "/sys") == 0;
+}
+
+/* Takes the symbols of the running kernel IM that were kept outside of databases, and keeps them in
+ * this one. */
+static bool open_kernel_cache(struct symbol_sources *src, const struct image *im,
+			      struct image_symbols *s)
+{
+	if (src->kallsyms_read || !is_machine(src) || !im->build_id.n_bytes ||
+	    !kernel_cache_open(&s->cache, im))
+		return false;
+	s->symtab = &s->cache.symtab;
+	s->layout = s->cache.info.layout;
+	s->status = RESOLVE_OK;
+	s->source = xasprintf("%s/kallsyms", src->proc_dir);
+	resolve_image_symbols_save(src, im, &s->layout, SYMTAB_FULL, s->symtab);
+	return true;
+}
+
 static void load_kernel(struct symbol_sources *src, const struct image *im, struct image_symbols *s)
 {
 	const struct kallsyms *k = NULL;
 
 	if (open_cache(src, im, s))
 		return;
-	if (is_running_kernel(src, im))
+	if (is_running_kernel(src, im)) {
+		if (open_kernel_cache(src, im, s))
+			return;
 		k = running_kernel(src);
+	}
 	if (k && k->symtab.n && may_be(im, &k->build_id)) {
 		s->symtab = &k->symtab;
 		s->status = RESOLVE_OK;
 		s->source = xasprintf("%s/kallsyms", src->proc_dir);
 		s->layout = plain_layout(im, k->text_start - k->slide, k->text_end - k->text_start);
 		resolve_image_symbols_save(src, im, &s->layout, SYMTAB_FULL, s->symtab);
+		if (is_machine(src) && im->build_id.n_bytes && src->cache_dir && !src->no_save)
+			kernel_cache_save(&(struct symcache_info){.kind = IMAGE_KERNEL,
+								  .source = SYMTAB_FULL,
+								  .layout = s->layout,
+								  .path = "[kernel]"},
+					  s->symtab);
 		return;
 	}
 	load_vmlinux(src, im, s);
