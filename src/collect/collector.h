@@ -68,6 +68,7 @@ struct collector_opts {
 	const struct exclusions *exclude; /* what is not recorded; NULL: nothing */
 	const opt_list *by_pid;		  /* programs whose processes are kept apart; NULL: none */
 	struct fact_reader *facts;	  /* of events that have them; NULL: they are let go */
+	const struct kernel_types *types; /* during collector_open: log.h; NULL: all are read */
 	const uint32_t *slot; /* of each event: only those of one slot count at a time; NULL: all */
 };
 

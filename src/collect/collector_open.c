@@ -56,7 +56,8 @@ static bool can_watch(const struct collector *c)
 
 int collector_open_log(struct collector *c, uint32_t n_cpus, struct err *err)
 {
-	struct log_opts o = {.n_events = c->opts.n_events, .n_cpus = n_cpus};
+	struct log_opts o = {
+		.n_events = c->opts.n_events, .n_cpus = n_cpus, .types = c->opts.types};
 	int rc;
 
 	/* 64 Ki slots (1 MiB) a CPU on small machines, never more than 64 MiB in all. */

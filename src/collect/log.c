@@ -25,6 +25,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "collect/bpf_iter.h"
+#include "collect/kernel_types.h"
 #include "collect/libbpf_said.h"
 #include "collect/calls/log_chains.h"
 #include "sample.skel.h"
@@ -37,7 +38,7 @@ struct log {
 	uint64_t number, *live; /* NULL: it samples by itself */
 	int spill_fd; /* n_cpus * n_spill; mostly empty, so it is mapped when it is read */
 	VEC(int) links;
-	struct bpf_link *watching[3]; /* as watch_programs */
+	struct bpf_link *watching[3]; /* as watchers */
 	struct bpf_link *ending[2];   /* as ends; NULL without */
 	bool with_chains;
 	struct log_chains *chains; /* NULL without */
@@ -53,11 +54,15 @@ static struct bpf_program *program_of(const struct log *l, unsigned event)
 	return bpf_object__find_program_by_name(l->skel->obj, name);
 }
 
-static const char *const watch_programs[] = {"watch_fork", "watch_exec", "watch_free"};
+static const struct {
+	const char *program, *tracepoint;
+} watchers[] = {{"watch_fork", "sched_process_fork"},
+		{"watch_exec", "sched_process_exec"},
+		{"watch_free", "sched_process_free"}};
 
 static struct bpf_program *watch_program(const struct log *l, size_t i)
 {
-	return bpf_object__find_program_by_name(l->skel->obj, watch_programs[i]);
+	return bpf_object__find_program_by_name(l->skel->obj, watchers[i].program);
 }
 
 /* Where a thread is about to give its memory up (bpf/exit.bpf.h), and since which Linux. */
@@ -75,6 +80,46 @@ static bool kernel_tells(size_t i)
 	       (major > ends[i].major || (major == ends[i].major && minor >= ends[i].minor));
 }
 
+/* The number of what iterators of tasks are attached to, once types told it. */
+static uint32_t iter_task;
+
+/* Called by libbpf before it loads an iterator: which is a program of tracing from now on.  If it
+ * were one sooner, libbpf would read all of the kernel's types for it (prog_needs_vmlinux_btf). */
+static int prepare_iter(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long cookie)
+{
+	opts->attach_btf_id = iter_task;
+	return bpf_program__set_type(prog, BPF_PROG_TYPE_TRACING);
+}
+
+static void use_types(const struct kernel_types *t)
+{
+	static bool registered;
+	LIBBPF_OPTS(libbpf_prog_handler_opts, o, .prog_prepare_load_fn = prepare_iter);
+
+	iter_task = t->iter_task;
+	if (!registered)
+		registered = libbpf_register_prog_handler("iter/task", BPF_PROG_TYPE_RAW_TRACEPOINT,
+							  BPF_TRACE_ITER, &o) >= 0;
+}
+
+uint64_t log_types_key(void)
+{
+	size_t n;
+	const void *bytes = sample_bpf__elf_bytes(&n);
+
+	return kernel_types_key(bytes, n);
+}
+
+int log_types_make(struct wr *ret, struct err *err)
+{
+	struct sample_bpf *skel = sample_bpf__open();
+	int rc = skel ? kernel_types_make(bpf_object__btf(skel->obj), ret, err)
+		      : err_errno(err, -errno, "cannot open the BPF program");
+
+	sample_bpf__destroy(skel);
+	return rc;
+}
+
 static int log_load(struct log *l, const struct log_opts *opts)
 {
 	struct sample_bpf *s = l->skel;
@@ -84,7 +129,7 @@ static int log_load(struct log *l, const struct log_opts *opts)
 	for (unsigned i = 0; i < opts->n_events; i++)
 		bpf_program__set_autoload(program_of(l, i), true);
 	bpf_program__set_autoload(s->progs.tasks, true);
-	for (size_t i = 0; i < n_elems(watch_programs); i++)
+	for (size_t i = 0; i < n_elems(watchers); i++)
 		bpf_program__set_autoload(watch_program(l, i), opts->watch);
 	bpf_program__set_autoload(s->progs.walk_end, opts->chains && kernel_tells(0));
 	s->rodata->n_walk_cpus = opts->n_cpus;
@@ -117,6 +162,27 @@ static int log_load(struct log *l, const struct log_opts *opts)
 	return sample_bpf__load(s);
 }
 
+/* Opens and loads the programs; TYPES NULL: by all of the kernel's types. */
+static int log_open_by(struct log *l, const struct log_opts *opts, const struct kernel_types *types,
+		       struct err *err)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, o);
+	char path[40];
+	int rc;
+
+	if (types) {
+		use_types(types);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", types->fd);
+		o.btf_custom_path = path;
+	}
+	libbpf_listen();
+	l->skel = sample_bpf__open_opts(&o);
+	if (!l->skel)
+		return err_errno(err, -errno, "cannot open the BPF program (%s)", libbpf_said());
+	rc = log_load(l, opts);
+	return rc < 0 ? err_errno(err, rc, "cannot load the BPF program (%s)", libbpf_said()) : 0;
+}
+
 int log_open(const struct log_opts *opts, struct log **ret, struct err *err)
 {
 	struct log *l = xcalloc(1, sizeof(*l));
@@ -129,17 +195,14 @@ int log_open(const struct log_opts *opts, struct log **ret, struct err *err)
 	l->number = opts->number;
 	l->with_chains = opts->chains;
 	l->spill_fd = -1;
-	libbpf_listen();
-	l->skel = sample_bpf__open();
-	if (!l->skel) {
-		rc = -errno;
-		free(l);
-		return err_errno(err, rc, "cannot open the BPF program (%s)", libbpf_said());
+	rc = log_open_by(l, opts, opts->types, err);
+	if (rc < 0 && opts->types && rc != -EPERM) { /* are they what is wrong? */
+		sample_bpf__destroy(l->skel);
+		rc = log_open_by(l, opts, NULL, err);
 	}
-	rc = log_load(l, opts);
 	if (rc < 0) {
 		log_close(l);
-		return err_errno(err, rc, "cannot load the BPF program (%s)", libbpf_said());
+		return rc;
 	}
 	l->slots = log_map_array(l->skel->maps.slots, sizeof(*l->slots),
 				 (size_t)l->n_cpus * l->n_slots, PROT_READ);
@@ -328,8 +391,9 @@ int log_watch(struct log *l, uint32_t pid, struct err *err)
 	if (bpf_map__update_elem(l->skel->maps.watched, &pid, sizeof(pid), &start, sizeof(start),
 				 BPF_ANY) < 0)
 		return err_errno(err, -errno, "cannot watch the command");
-	for (size_t i = 0; i < n_elems(watch_programs); i++) {
-		l->watching[i] = bpf_program__attach(watch_program(l, i));
+	for (size_t i = 0; i < n_elems(watchers); i++) {
+		l->watching[i] = bpf_program__attach_raw_tracepoint(watch_program(l, i),
+								    watchers[i].tracepoint);
 		if (!l->watching[i])
 			return err_errno(err, -errno, "cannot watch the command's processes (%s)",
 					 libbpf_said());
@@ -399,7 +463,7 @@ void log_each_program(const struct log *l,
 {
 	for (uint32_t i = 0; i < l->n_events; i++)
 		each_piece(program_of(l, i), fn, ctx);
-	for (size_t i = 0; i < n_elems(watch_programs); i++)
+	for (size_t i = 0; i < n_elems(watchers); i++)
 		if (l->watching[i])
 			each_piece(watch_program(l, i), fn, ctx);
 }

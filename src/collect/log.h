@@ -9,10 +9,12 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/wr.h"
 #include "collect/bpf/record.h"
 #include "unwind/memory.h"
 
 struct log;
+struct kernel_types;
 
 struct log_opts {
 	uint32_t n_events; /* 1 .. LOG_MAX_EVENTS */
@@ -36,7 +38,12 @@ struct log_opts {
 	bool check_walks;	/* does each walk that takes frames over again, without */
 	bool go_labels;		/* are those of goroutines read */
 	uint64_t script_seed;	/* a secret of this recording */
+	const struct kernel_types *types; /* NULL: libbpf reads all of the kernel's */
 };
+
+/* Of the programs: kernel_types_key and kernel_types_make. */
+uint64_t log_types_key(void);
+int log_types_make(struct wr *ret, struct err *err);
 
 /* Loads the program and maps its arrays.  Needs CAP_BPF and CAP_PERFMON, or root.  The message says
  * what the kernel or the verifier objected to. */

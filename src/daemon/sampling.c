@@ -16,9 +16,12 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "collect/kernel_types.h"
+#include "collect/log.h"
 #include "confine/forker.h"
 #include "daemon/layouts.h"
 #include "daemon/readers.h"
+#include "daemon/table_cache.h"
 #include "machine/cpu_id.h"
 #include "resolve/elf_probe.h"
 #include "resolve/elf_unwind.h"
@@ -104,6 +107,32 @@ static void add_kernel(struct sampling *s)
 	collector_on_unknown_kernel(s->collector, learn_kernel, s);
 }
 
+/* The kernel's types as far as the programs use them: kept, or made to be kept; false: libbpf reads
+ * them all. */
+static bool open_types(struct kernel_types *ret)
+{
+	const uint64_t key = log_types_key();
+	const uint8_t *bytes;
+	struct file_map map;
+	struct wr made = {0};
+	bool is_open;
+	size_t n;
+
+	if (!key)
+		return false;
+	if (table_cache_load_machine(key, &map, &bytes, &n)) {
+		is_open = kernel_types_open(ret, bytes, n, NULL) >= 0;
+		file_map_close(&map);
+		return is_open;
+	}
+	is_open = log_types_make(&made, NULL) >= 0 &&
+		  kernel_types_open(ret, made.v, made.n, NULL) >= 0;
+	if (is_open)
+		table_cache_save_machine(key, made.v, made.n);
+	wr_release(&made);
+	return is_open;
+}
+
 int sampling_open(struct sampling *s, const struct collector_opts *opts, struct fact_defs *facts,
 		  const char *command, struct err *err)
 {
@@ -111,6 +140,7 @@ int sampling_open(struct sampling *s, const struct collector_opts *opts, struct 
 	size_t n_vdso;
 	const uint8_t *vdso = image_vdso(&n_vdso);
 	struct unwind_table vdso_table = {0};
+	struct kernel_types types = {.fd = -1};
 	int rc;
 
 	*s = (struct sampling){0};
@@ -139,12 +169,15 @@ int sampling_open(struct sampling *s, const struct collector_opts *opts, struct 
 	co.facts = sample_facts_init(&s->facts, "/proc");
 	s->facts.defs = facts;
 	rc = facts ? fact_defs_name(facts, &s->profile, err) : 0;
+	if (rc >= 0 && geteuid() == 0 && co.engine != ENGINE_RING && open_types(&types))
+		co.types = &types;
 	if (rc >= 0)
 		rc = collector_open(&co, &s->profile, &s->collector, err);
 	if (rc >= 0)
 		readers_without_scripts(co.engine == ENGINE_RING ||
 					*collector_why_not_bpf(s->collector));
 	unwind_table_release(&vdso_table);
+	kernel_types_close(&types);
 	if (rc >= 0)
 		collector_add_source(s->collector, generated_init(&s->generated));
 	return rc;

@@ -23,8 +23,9 @@
 /* What waits in memory for the directory to be made. */
 #define MOST_WAITING_BYTES ((size_t)16 << 20)
 
-/* Behind the name of a note. */
-#define NOTE_SUFFIX ".note"
+/* Behind the name of a note, and of what is of the whole machine. */
+#define NOTE_SUFFIX    ".note"
+#define MACHINE_SUFFIX ".machine"
 
 /* The time of use of a file is noted anew after so long. */
 #define USE_NOTED_S (24 * 3600)
@@ -204,33 +205,37 @@ static void note_use(int fd, const struct stat *st)
 		errno = 0; /* it goes a little sooner */
 }
 
+/* Maps what is kept under NAME and notes that it was used; -ENOENT. */
+static int map_kept(const char *name, struct file_map *ret)
+{
+	struct stat st;
+	_fd_ int file = openat(cache.dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (file < 0 || fstat(file, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+	    st.st_mode & 077 || file_map_fd(ret, file, name, NULL) < 0)
+		return -ENOENT;
+	note_use(file, &st);
+	return 0;
+}
+
 /* Loads the table, or the note (TABLE is NULL), of the file at FD. */
 static int load_kept(int fd, struct unwind_table *table, struct file_note *note)
 {
 	struct table_file_of of;
 	struct file_map m = {0};
 	char name[NAME_BYTES];
-	struct stat st;
-	_fd_ int file = -1;
 	int rc;
 
-	if (cache.dir < 0 || !table_cache_name(fd, table ? "" : NOTE_SUFFIX, &of, name))
+	if (cache.dir < 0 || !table_cache_name(fd, table ? "" : NOTE_SUFFIX, &of, name) ||
+	    map_kept(name, &m) < 0)
 		return -ENOENT;
-	file = openat(cache.dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (file < 0 || fstat(file, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
-	    st.st_mode & 077)
-		return -ENOENT;
-	rc = file_map_fd(&m, file, name, NULL);
-	if (rc >= 0) {
-		rc = table ? table_file_get(m.bytes, m.n_bytes, &of, table, NULL)
-			   : table_file_get_note(m.bytes, m.n_bytes, &of, note, NULL);
-		file_map_close(&m);
-	}
+	rc = table ? table_file_get(m.bytes, m.n_bytes, &of, table, NULL)
+		   : table_file_get_note(m.bytes, m.n_bytes, &of, note, NULL);
+	file_map_close(&m);
 	if (rc < 0) { /* damaged: it is made again */
 		unlinkat(cache.dir, name, 0);
 		return -ENOENT;
 	}
-	note_use(file, &st);
 	return 0;
 }
 
@@ -290,6 +295,37 @@ void table_cache_save_note(int fd, const struct file_stamp *read, bool nosuid,
 	if (!may_keep(fd, read, nosuid, NOTE_SUFFIX, &of, w.name))
 		return;
 	table_file_put_note(&of, note, &w.bytes);
+	keep_waiting(w);
+}
+
+static void machine_name(uint64_t key, char name[NAME_BYTES])
+{
+	snprintf(name, NAME_BYTES, "%016llx" MACHINE_SUFFIX, (unsigned long long)key);
+}
+
+bool table_cache_load_machine(uint64_t key, struct file_map *map, const uint8_t **ret,
+			      size_t *ret_n)
+{
+	char name[NAME_BYTES];
+
+	machine_name(key, name);
+	if (cache.dir < 0 || map_kept(name, map) < 0)
+		return false;
+	if (table_file_get_machine(map->bytes, map->n_bytes, key, ret, ret_n, NULL) >= 0)
+		return true;
+	file_map_close(map);
+	unlinkat(cache.dir, name, 0);
+	return false;
+}
+
+void table_cache_save_machine(uint64_t key, const uint8_t *bytes, size_t n)
+{
+	struct waiting_table w = {0};
+
+	if (!cache.db || (cache.kept && cache.dir < 0))
+		return;
+	machine_name(key, w.name);
+	table_file_put_machine(key, bytes, n, &w.bytes);
 	keep_waiting(w);
 }
 

@@ -13,6 +13,7 @@
 #ifndef DAEMON_TABLE_CACHE_H
 #define DAEMON_TABLE_CACHE_H
 
+#include "base/file.h"
 #include "base/file_stamp.h"
 #include "resolve/table_file.h"
 #include "unwind/build.h"
@@ -45,6 +46,12 @@ bool table_cache_load_note(int fd, struct file_note *ret);
 /* Keeps NOTE, as table_cache_save keeps tables. */
 void table_cache_save_note(int fd, const struct file_stamp *read, bool nosuid,
 			   const struct file_note *note);
+
+/* What the caller knows of the whole machine by KEY, kept as tables are: MAP has the file, and *RET
+ * the N bytes in it.  False: nothing is kept by KEY. */
+bool table_cache_load_machine(uint64_t key, struct file_map *map, const uint8_t **ret,
+			      size_t *ret_n);
+void table_cache_save_machine(uint64_t key, const uint8_t *bytes, size_t n);
 
 /* Removes all kept tables when RC says that a disk is full; true when there is more room now. */
 bool table_cache_give_way(int rc);

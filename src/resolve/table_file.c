@@ -14,6 +14,9 @@ static const uint8_t magic[MAGIC_BYTES] = {'d', 'w', 'e', 'l', 'l', 't', 'b', TA
 static const uint8_t note_magic[MAGIC_BYTES] = {'d', 'w', 'e', 'l',
 						'l', 'n', 't', TABLE_FILE_VERSION};
 
+static const uint8_t machine_magic[MAGIC_BYTES] = {'d', 'w', 'e', 'l',
+						   'l', 'm', 'c', TABLE_FILE_VERSION};
+
 /* The checksum of a file that begins with the eight bytes of M. */
 static uint64_t sum_of(const uint8_t *m, const uint8_t *body, size_t n)
 {
@@ -73,6 +76,23 @@ void table_file_put_note(const struct table_file_of *of, const struct file_note 
 	wr_bytes(&body, note->content, sizeof(note->content));
 	answer_put_layout(&note->layout, &body);
 	put_file(ret, note_magic, &body);
+	wr_release(&body);
+}
+
+/* Which "file" the machine is, by KEY. */
+static struct table_file_of machine_of(uint64_t key)
+{
+	return (struct table_file_of){.stamp = {.ino = key}};
+}
+
+void table_file_put_machine(uint64_t key, const uint8_t *bytes, size_t n, struct wr *ret)
+{
+	const struct table_file_of of = machine_of(key);
+	struct wr body = {0};
+
+	put_of(&body, &of);
+	wr_bytes(&body, bytes, n);
+	put_file(ret, machine_magic, &body);
 	wr_release(&body);
 }
 
@@ -147,6 +167,20 @@ int table_file_get_note(const uint8_t *bytes, size_t n, const struct table_file_
 	return rc < 0 ? rc : get_note(&r, ret, err);
 }
 
+int table_file_get_machine(const uint8_t *bytes, size_t n, uint64_t key, const uint8_t **ret,
+			   size_t *ret_n, struct err *err)
+{
+	const struct table_file_of of = machine_of(key);
+	struct rd r = rd_init(bytes, n);
+	int rc = begin_of(&r, machine_magic, &of, err);
+
+	if (rc >= 0) {
+		*ret = r.p;
+		*ret_n = rd_left(&r);
+	}
+	return rc;
+}
+
 int table_file_check(const uint8_t *bytes, size_t n, struct err *err)
 {
 	struct rd r = rd_init(bytes, n);
@@ -159,6 +193,8 @@ int table_file_check(const uint8_t *bytes, size_t n, struct err *err)
 		rc = begin(&r, note_magic, &of, err);
 		return rc < 0 ? rc : get_note(&r, &note, err);
 	}
+	if (n >= MAGIC_BYTES && memcmp(bytes, machine_magic, VERSION_AT) == 0)
+		return begin(&r, machine_magic, &of, err);
 	rc = begin(&r, magic, &of, err);
 	if (rc >= 0)
 		rc = get_table(&r, &t, err);

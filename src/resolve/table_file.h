@@ -16,7 +16,7 @@
 #define TABLE_CACHE_DIR "tables"
 
 /* To be raised whenever tables are built in another way: older ones are then made again. */
-#define TABLE_FILE_VERSION 10
+#define TABLE_FILE_VERSION 11
 
 /* The file that a table was made of. */
 struct table_file_of {
@@ -46,8 +46,15 @@ void table_file_put_note(const struct table_file_of *of, const struct file_note 
 int table_file_get_note(const uint8_t *bytes, size_t n, const struct table_file_of *of,
 			struct file_note *ret, struct err *err);
 
-/* Whether all N bytes are a whole table of, or note about, some file.  -EPROTONOSUPPORT: of another
- * version; -EBADMSG: damaged. */
+/* What the caller makes of the whole machine and knows by KEY: N bytes, kept as tables are. */
+void table_file_put_machine(uint64_t key, const uint8_t *bytes, size_t n, struct wr *ret);
+
+/* The bytes that were kept by KEY, in place: *RET points into BYTES.  Errors as table_file_get. */
+int table_file_get_machine(const uint8_t *bytes, size_t n, uint64_t key, const uint8_t **ret,
+			   size_t *ret_n, struct err *err);
+
+/* Whether all N bytes are a whole table of, or note about, some file or the machine.
+ * -EPROTONOSUPPORT: of another version; -EBADMSG: damaged. */
 int table_file_check(const uint8_t *bytes, size_t n, struct err *err);
 
 #endif

@@ -32,6 +32,8 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 
 		table_file_put_note(&of, &note, &w);
 	}
+	if (i == 2)
+		table_file_put_machine(7, (const uint8_t *)"types", 5, &w);
 	*ret_n = w.n;
 	return w.v;
 }
@@ -47,6 +49,16 @@ static void use_note(const uint8_t *data, size_t n)
 	table_file_put_note(&of, &note, &w);
 	FUZZ_REQUIRE(table_file_get_note(w.v, w.n, &of, &again, NULL) >= 0);
 	wr_release(&w);
+}
+
+static void use_machine(const uint8_t *data, size_t n)
+{
+	const uint8_t *bytes;
+	size_t n_bytes;
+
+	if (table_file_get_machine(data, n, 7, &bytes, &n_bytes, NULL) >= 0)
+		FUZZ_REQUIRE(bytes >= data && bytes + n_bytes == data + n &&
+			     table_file_check(data, n, NULL) == 0);
 }
 
 static void use(const uint8_t *data, size_t n)
@@ -67,6 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
 	use(data, n);
 	use_note(data, n);
+	use_machine(data, n);
 	if (n > HEAD_BYTES) {
 		table_file_put(&of, data + HEAD_BYTES, n - HEAD_BYTES, &w);
 		use(w.v, w.n);

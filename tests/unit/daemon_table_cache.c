@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -152,6 +153,32 @@ TEST(a_note_is_found_again_until_its_file_changes)
 	EXPECT(build_id_same(&found.layout.build_id, &note.layout.build_id));
 	REQUIRE(file_write_all(fd, "more", 4) >= 0);
 	EXPECT(!table_cache_load_note(fd, &found));
+	end();
+}
+
+TEST(what_is_of_the_machine_is_found_by_its_key)
+{
+	struct file_map map;
+	const uint8_t *bytes;
+	char name[160];
+	size_t n;
+
+	begin();
+	table_cache_start(dir);
+	EXPECT(!table_cache_load_machine(7, &map, &bytes, &n));
+	table_cache_save_machine(7, (const uint8_t *)"types", 5);
+	table_cache_keep();
+	EXPECT(!table_cache_load_machine(8, &map, &bytes, &n));
+	REQUIRE(table_cache_load_machine(7, &map, &bytes, &n));
+	EXPECT_EQ(n, 5);
+	EXPECT(memcmp(bytes, "types", 5) == 0);
+	EXPECT_EQ(table_file_check(map.bytes, map.n_bytes, NULL), 0);
+	file_map_close(&map);
+	snprintf(name, sizeof(name), "sed -i s/types/typos/ %s/*.machine", tables);
+	REQUIRE(system(name) == 0);
+	EXPECT(!table_cache_load_machine(7, &map, &bytes, &n)); /* damaged: removed */
+	snprintf(name, sizeof(name), "%s/0000000000000007.machine", tables);
+	EXPECT(access(name, F_OK) < 0);
 	end();
 }
 

@@ -12,8 +12,6 @@
 #ifndef COLLECT_WATCH_BPF_H
 #define COLLECT_WATCH_BPF_H
 
-#include <bpf/bpf_tracing.h>
-
 const volatile bool with_watched = false;
 __u64 n_unwatched = 0;		/* processes that found the map full */
 __u64 n_others[LOG_MAX_EVENTS]; /* samples of processes that are not watched, but for idle time */
@@ -36,23 +34,29 @@ static __always_inline bool is_watched(const struct task_struct *t)
 	return start && *start == t->group_leader->start_time;
 }
 
-/* A process that a watched one starts is watched. */
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(watch_fork, struct task_struct *parent, struct task_struct *child)
-{
-	__u32 tgid = child->tgid;
-	__u64 start = child->start_time;
+/* What tracepoints tell is read without types: for those with them libbpf reads all of the
+ * kernel's. */
 
-	if (child->pid == child->tgid && is_watched(parent) &&
+/* sched_process_fork (parent, which runs, and child): a process that a watched one starts is
+ * watched. */
+SEC("raw_tp")
+int watch_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct task_struct *child = (const void *)ctx->args[1];
+	__u32 pid = BPF_CORE_READ(child, pid), tgid = BPF_CORE_READ(child, tgid);
+	__u64 start = BPF_CORE_READ(child, start_time);
+
+	if (pid == tgid && is_watched((struct task_struct *)bpf_get_current_task_btf()) &&
 	    bpf_map_update_elem(&watched, &tgid, &start, BPF_ANY))
 		__sync_fetch_and_add(&n_unwatched, 1);
 	return 0;
 }
 
-/* The command begins. */
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(watch_exec, struct task_struct *t)
+/* sched_process_exec (of what runs): the command begins. */
+SEC("raw_tp")
+int watch_exec(void *ctx)
 {
+	const struct task_struct *t = (struct task_struct *)bpf_get_current_task_btf();
 	__u32 tgid = t->tgid;
 	__u64 *start = bpf_map_lookup_elem(&watched, &tgid);
 
@@ -61,14 +65,15 @@ int BPF_PROG(watch_exec, struct task_struct *t)
 	return 0;
 }
 
-/* Nothing of T runs any more. */
-SEC("tp_btf/sched_process_free")
-int BPF_PROG(watch_free, struct task_struct *t)
+/* sched_process_free: nothing of T runs any more. */
+SEC("raw_tp")
+int watch_free(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u32 tgid = t->tgid;
-	__u64 *start = t->pid == t->tgid ? bpf_map_lookup_elem(&watched, &tgid) : 0;
+	const struct task_struct *t = (const void *)ctx->args[0];
+	__u32 pid = BPF_CORE_READ(t, pid), tgid = BPF_CORE_READ(t, tgid);
+	__u64 *start = pid == tgid ? bpf_map_lookup_elem(&watched, &tgid) : 0;
 
-	if (start && *start == t->start_time)
+	if (start && *start == BPF_CORE_READ(t, start_time))
 		bpf_map_delete_elem(&watched, &tgid);
 	return 0;
 }
