@@ -246,7 +246,7 @@ TEST(confidence_in_bursts)
 					{FLOW_LEAVES, 0, 0}};
 	double wrong = 0, n_sure = 0;
 
-	for (unsigned i = 0; i < 60; i++) {
+	for (unsigned i = 0; i < 20; i++) {
 		double share, sure;
 
 		random_seed = 1000 + i;
@@ -254,8 +254,8 @@ TEST(confidence_in_bursts)
 		n_sure += sure < 1;
 		wrong += 1 - sure;
 	}
-	printf("# sure and wrong: %.4f of executions, in %.0f of 60 walks\n", wrong / 60, n_sure);
-	REQUIRE(wrong / 60 < 0.01);
+	printf("# sure and wrong: %.4f of executions, in %.0f of 20 walks\n", wrong / 20, n_sure);
+	REQUIRE(wrong / 20 < 0.01);
 }
 
 TEST(calls_end_a_chain)
