@@ -72,7 +72,11 @@ struct t_rng {
 uint64_t t_rand(struct t_rng *r);
 uint64_t t_below(struct t_rng *r, uint64_t n); /* 0 .. n-1 */
 
-/* How many cases a property test runs: $T_CASES, else DEFAULT. */
+/* Whether $T_QUICK is set: `make check` does a part of what takes long and is much of one kind;
+ * `make test` does all of it. */
+bool t_quick(void);
+
+/* How many cases a property test runs: $T_CASES, else OTHERWISE, a quarter of it when t_quick. */
 unsigned t_cases(unsigned otherwise);
 
 #endif

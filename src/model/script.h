@@ -19,6 +19,9 @@
 #define SCRIPT_PROCEDURE_BITS 20 /* a function's svmas: 2^20 of them */
 #define SCRIPT_LINE_UNKNOWN   (1u << 16)
 
+/* What stands in place of frames in the heap that nobody could read; it is among HotSpot's own. */
+#define SCRIPT_JAVA_UNREADABLE "[Java frames unreadable]"
+
 /* A function of a script. */
 struct script_function {
 	const char *language; /* "python", "javascript", "java", "php", "perl", "ruby" */

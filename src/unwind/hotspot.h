@@ -118,7 +118,7 @@ SCRIPT_STEP void hotspot_open(SCRIPT_ENV *env, struct hotspot_process *p, __u64 
 SCRIPT_STEP void hotspot_span(struct hotspot_walk *h, const struct hotspot_process *p)
 {
 	h->low = h->high = h->met = 0;
-	h->chunk_end = 0;
+	h->chunk_end = h->called_at = 0;
 	for (__u32 i = 0; i < HOTSPOT_HEAPS; i++) {
 		if (i >= p->n_heaps)
 			break;
@@ -743,8 +743,18 @@ SCRIPT_PART int hotspot_move(SCRIPT_ENV *env)
 	       hotspot_from_stub(env, h, l);
 }
 
+/* Whether the chunk in H, a walk's first, can be believed: who is in a call may be in the one that
+ * puts the thread to sleep or wakes it, and then frames are on the stack and in the chunk, or in
+ * neither.  Just behind that call, the chunk's innermost frame is who called Continuation.doYield
+ * (runtime/continuationFreezeThaw.cpp: freeze_fast_copy). */
+SCRIPT_STEP bool hotspot_is_settled(const struct hotspot_walk *h)
+{
+	return h->chunk_end ||
+	       (h->called_at != 1 && h->called_at != h->words[HOTSPOT_CHUNK_PC / 8]);
+}
+
 /* To the innermost frame of the StackChunk that h->chunk refers to, which becomes the one behind
- * it; 0: it is none of h->cont's, or has no frames. */
+ * it; 0: it is none of h->cont's, cannot be believed, or has no frames. */
 SCRIPT_PART int hotspot_open_chunk(SCRIPT_ENV *env)
 {
 	struct hotspot_walk *h;
@@ -756,7 +766,8 @@ SCRIPT_PART int hotspot_open_chunk(SCRIPT_ENV *env)
 	h = hotspot_of(env);
 	chunk = (__u64)h->chunk << (h->shift & 3);
 	if (!chunk || !script_read(env, chunk, h->words, HOTSPOT_CHUNK_FRAMES, HOTSPOT_WORDS * 8) ||
-	    (__u64)hotspot_u32(h, HOTSPOT_CHUNK_CONT) << (h->shift & 3) != h->cont)
+	    (__u64)hotspot_u32(h, HOTSPOT_CHUNK_CONT) << (h->shift & 3) != h->cont ||
+	    !hotspot_is_settled(h))
 		return 0;
 	sp = hotspot_u32(h, HOTSPOT_CHUNK_SP);
 	bottom = hotspot_u32(h, HOTSPOT_CHUNK_BOTTOM);
@@ -766,8 +777,8 @@ SCRIPT_PART int hotspot_open_chunk(SCRIPT_ENV *env)
 	h->chunk = hotspot_u32(h, HOTSPOT_CHUNK_PARENT);
 	if (sp >= bottom)
 		return 0;
-	h->ip = h->words[HOTSPOT_CHUNK_PC / 8];
 	h->sp = frames + 8 * (__u64)sp;
+	h->ip = h->words[HOTSPOT_CHUNK_PC / 8];
 	h->chunk_end = frames + 8 * (__u64)bottom;
 	return 1;
 }
@@ -857,6 +868,7 @@ SCRIPT_STEP bool hotspot_know(SCRIPT_ENV *env, struct hotspot_walk *h)
 SCRIPT_STEP bool hotspot_step(SCRIPT_ENV *env)
 {
 	struct hotspot_walk *h = hotspot_of(env);
+	const __u32 was_exact = h->is_exact;
 	__u64 fp;
 
 	if (!hotspot_know(env, h))
@@ -873,6 +885,8 @@ SCRIPT_STEP bool hotspot_step(SCRIPT_ENV *env)
 		if (!hotspot_move(env))
 			return false;
 	}
+	if (!h->called_at)
+		h->called_at = was_exact ? h->ip : 1;
 	if (!h->number && !hotspot_stub(env))
 		return false;
 	if (h->is_inlined)

@@ -212,6 +212,9 @@ struct hotspot_walk {
 	 * next chunk, and by how many bits references are shifted. */
 	__u64 entry, cont, chunk_end;
 	__u32 chunk, shift;
+	/* Where the walk's first HotSpot frame, which was interrupted, returns to; 1: it is in a
+	 * call; 0: there was none. */
+	__u64 called_at;
 	__u64 blob[HOTSPOT_BLOB_WORDS];
 	__u64 words[HOTSPOT_WORDS];
 	__u64 code[2];

@@ -243,7 +243,8 @@ void hotspot_walk_frames(const struct python_input *in, struct python_frames *re
 	h->fp = in->thread;
 	h->r13 = in->r13;
 	h->rax = in->rax;
-	h->is_exact = h->has_fp = 1;
+	h->is_exact = !in->is_called;
+	h->has_fp = 1;
 	while (ret->n_loops < ret->max && hotspot_holds(h, h->ip) && hotspot_step(env)) {
 		ret->n_loops++;
 		h->is_exact = 0;

@@ -22,6 +22,7 @@ struct python_input {
 	uint64_t ip, sp;      /* HotSpot: where it was interrupted; PHP: registers r15, r14; V8:
 			       * the first frame's return address, 0: it has none */
 	bool is_exact;	      /* V8: ip is where it was interrupted */
+	bool is_called;	      /* HotSpot: ip is where a call returns to */
 	uint64_t r13, rax;
 	/* Reads N bytes at AVMA; false when they are not there. */
 	bool (*read)(void *ctx, uint64_t avma, void *ret, uint32_t n);

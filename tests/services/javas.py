@@ -86,7 +86,7 @@ public class Virtual {
 
 def virtual_threads():
     """Paths of virtual threads lead to their carrier's entry, also when they have waited: then their outer frames lie in
-    the heap."""
+    the heap, where they are read unless the thread is in a call, perhaps of what moves them there; a mark says so."""
     if not shutil.which("javac"):
         raise Skipped("no javac")
     room = room_of("trixie")
@@ -103,13 +103,13 @@ def virtual_threads():
             continue
         for edge in zip(ours, ours[1:]):
             check(edge in {("w_run", "w_inner"), ("w_inner", "w_inner"), ("w_inner", "w_spin")}, "%s calls %s: %s" % (*edge, path))
-        if path[0].startswith("[truncated"):
+        if path[0].startswith("[truncated") or "[Java frames unreadable]" in path:
             n_cut += n
             continue
         check(ours[0] == "w_run" and "java.util.concurrent.ForkJoinWorkerThread.run" in path, "begins elsewhere: %s" % path)
         n_whole += n
     note("%d whole, %d cut" % (n_whole, n_cut))
-    least(n_whole, n_whole + n_cut, 0.98, "whole paths")
+    least(n_whole, n_whole + n_cut, 0.9, "whole paths")
     enough(n_whole + n_cut, 1000, "samples in virtual threads")
 
 

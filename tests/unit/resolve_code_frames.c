@@ -151,7 +151,8 @@ TEST(code_says_what_its_frame_information_says)
 	snprintf(self, sizeof(self), "/proc/%d/exe", (int)getpid());
 	judge_file(self, &n);
 	judge_file("/usr/lib/x86_64-linux-gnu/libc.so.6", &n);
-	judge_file("/usr/lib/x86_64-linux-gnu/libcrypto.so.3", &n);
+	if (!t_quick())
+		judge_file("/usr/lib/x86_64-linux-gnu/libcrypto.so.3", &n);
 	judge_file("/bin/bash", &n);
 #ifdef __x86_64__
 	EXPECT(n >= 2);

@@ -264,6 +264,39 @@ TEST(frames_in_the_heap)
 	scripts_release(&m->scripts);
 }
 
+/* It is put to sleep: its frames are in the chunk, and on the stack still. */
+TEST(frames_in_the_heap_and_on_the_stack)
+{
+	enum { ENTRY = STACK + 64, CONTINUATION = 0x6000, CHUNK = 0x6200 };
+	_mem_ struct walk *w = walk_new(INTERPRETER_HOTSPOT_21);
+	struct memory *m = &w->m;
+	struct profile p;
+
+	profile_init(&p);
+	put_blob(m, PIECES, "StubRoutines (2)", 0);
+	put(m, (uint32_t)(code_at(PIECES) - BASE), 0xa78b49, 3); /* mov n(%r15), %rsp */
+	put(m, STACK + 24, code_at(COMPILED), 8);
+	put(m, STACK + 56, code_at(PIECES), 8);
+	put(m, ENTRY + HOTSPOT_ENTRY_CONT, AT(CONTINUATION), 8);
+	put(m, ENTRY + HOTSPOT_ENTRY_BYTES, FP, 8);
+	put(m, ENTRY + HOTSPOT_ENTRY_BYTES + 8, code_at(INTERPRETER), 8);
+	put(m, CONTINUATION + HOTSPOT_CONT_TAIL, AT(CHUNK) >> 3, 4);
+	put(m, CHUNK + HOTSPOT_CHUNK_PC, code_at(COMPILED), 8);
+	put(m, CHUNK + HOTSPOT_CHUNK_SP, 1, 4);
+	put(m, CHUNK + HOTSPOT_CHUNK_BOTTOM, 9, 4);
+	put(m, CHUNK + HOTSPOT_CHUNK_CONT, AT(CONTINUATION) >> 3, 4);
+	/* It is just behind the call that put it to sleep, or in that call. */
+	for (int i = 0; i < 2; i++) {
+		w->in.is_called = i;
+		REQUIRE(walk_frames(w) == 5);
+		expect_place(m, &p, w->frames[1], "a.b.C.inner", "a/b/C.java", 0);
+		expect_place(m, &p, w->frames[2], "[Java frames unreadable]", "[java]", 0);
+		expect_place(m, &p, w->frames[3], "a.b.C.outer", "a/b/C.java", 9);
+	}
+	profile_release(&p);
+	scripts_release(&m->scripts);
+}
+
 /* Two scopes: the compiler inlined `outer` into `inner`, from the code's byte 20 to 36. */
 static void put_scopes(struct memory *m)
 {

@@ -103,14 +103,21 @@ static void find_runtimes(struct folder *f)
 			f->leads[p->ctxs.v[i].parent] = true;
 }
 
+/* Whether context CTX is a piece of code that HotSpot made for itself: "[StubRoutines (1)]". */
+static bool is_java_stub(const struct profile *p, ctx_id ctx)
+{
+	const struct script *s = profile_find_script(p, p->ctxs.v[ctx].place);
+	const struct image *im = runtime_image(p, ctx);
+
+	return im->kind == IMAGE_SCRIPT && *im->path == '[' && is_in(p, ctx, "java") &&
+	       strcmp(profile_str(p, s->name), SCRIPT_JAVA_UNREADABLE) != 0;
+}
+
 /* Whether context CTX is HotSpot's own way from one Java method to another. */
 static bool is_between(const struct folder *f, ctx_id ctx)
 {
-	const struct image *im = runtime_image(f->p, ctx);
-
-	return f->leads[ctx] &&
-	       (f->is_jvm[f->p->places.v[f->p->ctxs.v[ctx].place].image] ||
-		(im->kind == IMAGE_SCRIPT && is_in(f->p, ctx, "java") && *im->path == '['));
+	return f->leads[ctx] && (f->is_jvm[f->p->places.v[f->p->ctxs.v[ctx].place].image] ||
+				 is_java_stub(f->p, ctx));
 }
 
 /* In which phase each context is: one begins where none is yet, and goes on below it. */
