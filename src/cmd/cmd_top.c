@@ -81,7 +81,7 @@ static int choose_target(struct cmd *c, struct top_args *a)
 		return rc;
 	}
 	t->kind = TARGET_ALL;
-	str_add(&a->about, "all processes");
+	str_add(&a->about, "all");
 	return 0;
 }
 

@@ -24,7 +24,7 @@
 
 #define RING_MIN_PAGES 8
 
-/* Of the ring for samples of threads that leave their CPU: 256 of them in 2 MiB. */
+/* The ring for samples of threads that leave their CPU: 256 of them fit into 2 MiB. */
 #define LEAVINGS_PAGES	     512
 #define LEAVINGS_LEAST_PAGES 16
 
@@ -357,7 +357,7 @@ static int share_leavings_ring(struct collector *c, int cpu, struct err *err)
 	return 0;
 }
 
-/* Has a sample taken of each thread that leaves its CPU.  The event happens in the kernel: a user
+/* Opens what samples each thread that leaves its CPU.  The event happens in the kernel: a user
  * who may not sample there cannot have it (perf_exclude_event, kernel/events/core.c), and leavings
  * stays empty. */
 static int open_leavings(struct collector *c, struct err *err)

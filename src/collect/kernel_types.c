@@ -249,16 +249,17 @@ int kernel_types_make(const struct btf *programs, struct wr *ret, struct err *er
 int kernel_types_open(struct kernel_types *t, const uint8_t *bytes, size_t n, struct err *err)
 {
 	struct rd r = rd_init(bytes, n);
+	int rc;
 
 	*t = (struct kernel_types){.iter_task = rd_le32(&r), .fd = -1};
 	if (r.bad || rd_left(&r) > MOST_BYTES)
 		return err_set(err, -EBADMSG, "kept types of the kernel are damaged");
 	t->fd = memfd_create("kernel-types", MFD_CLOEXEC);
-	if (t->fd < 0 || file_write_all(t->fd, r.p, rd_left(&r)) < 0) {
-		kernel_types_close(t);
-		return err_errno(err, -errno, "a file in memory");
-	}
-	return 0;
+	rc = t->fd < 0 ? -errno : file_write_all(t->fd, r.p, rd_left(&r));
+	if (rc >= 0)
+		return 0;
+	kernel_types_close(t);
+	return err_errno(err, rc, "a file in memory");
 }
 
 void kernel_types_close(struct kernel_types *t)

@@ -41,7 +41,7 @@ struct log_opts {
 	const struct kernel_types *types; /* NULL: libbpf reads all of the kernel's */
 };
 
-/* Of the programs: kernel_types_key and kernel_types_make. */
+/* What kernel_types_key and kernel_types_make say of this log's programs. */
 uint64_t log_types_key(void);
 int log_types_make(struct wr *ret, struct err *err);
 

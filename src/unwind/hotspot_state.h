@@ -207,7 +207,7 @@ struct hotspot_walk {
 	__u32 scope, n_scopes; /* where the next one is; 0: there is none; that were met */
 	__u32 n_taken;	       /* bytes of `scope_bytes` */
 	__u8 scope_bytes[16];
-	/* Of a virtual thread whose outer frames lie in the heap: its ContinuationEntry, its
+	/* A virtual thread may have frames in the heap.  These are its ContinuationEntry, its
 	 * Continuation, where the frames of the chunk stepped through end (0: it is in none), the
 	 * next chunk, and by how many bits references are shifted. */
 	__u64 entry, cont, chunk_end;

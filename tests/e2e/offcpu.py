@@ -56,9 +56,11 @@ def recorded_blocks(seconds, *argv, record_argv=()):
     return threads_of(p.stdout)
 
 
-def the_schedulers_own_account_agrees():
+def eight_threads(**kw):
+    """Records threads of each kind; of each its name, its tid, the scheduler's times (elapsed, ran, waited), what the
+    recording has of it, and how long other machines had our CPUs."""
     stolen = stolen_ns()
-    said = recorded_blocks(1, "sleeper", "spinner1", "spinner2", "spinner3", "reader", "writer", "holder", "waiter")
+    said = recorded_blocks(1, "sleeper", "spinner1", "spinner2", "spinner3", "reader", "writer", "holder", "waiter", **kw)
     stolen = stolen_ns() - stolen
     got = states_by_tid("db")
     check(len(said) == 8, said)
@@ -66,6 +68,11 @@ def the_schedulers_own_account_agrees():
         g = got[tid]
         note("%-9s running %.4f (%.4f)  runnable %.4f (%.4f)  blocked %.4f" %
              (name, g["running"] / 1e9, ran / 1e9, g["runnable"] / 1e9, waited / 1e9, g["blocked"] / 1e9))
+        yield name, tid, elapsed, ran, waited, g, stolen
+
+
+def the_schedulers_own_account_agrees():
+    for name, _, elapsed, ran, waited, g, stolen in eight_threads():
         for mine, theirs in ((g["running"], ran), (g["runnable"], waited)):
             # Both also count the thread's birth and death, before and after it looked.
             likely(abs(mine - theirs) <= TOLERANCE * elapsed + 10e6 + stolen, "%s: %d, the scheduler says %d" % (name, mine, theirs))
@@ -205,16 +212,7 @@ def by_records_of_switches():
     """Without BPF: the same times, but what was woken and waits for a CPU is blocked still; paths of user code."""
     global walk_at
     walk_at = "auto"
-    stolen = stolen_ns()
-    said = recorded_blocks(1, "sleeper", "spinner1", "spinner2", "spinner3", "reader", "writer", "holder", "waiter",
-                           record_argv=("--engine", "ring"))
-    stolen = stolen_ns() - stolen
-    got = states_by_tid("db")
-    check(len(said) == 8, said)
-    for name, (tid, elapsed, ran, waited, *_) in said.items():
-        g = got[tid]
-        note("%-9s running %.4f (%.4f)  runnable %.4f (%.4f)  blocked %.4f" %
-             (name, g["running"] / 1e9, ran / 1e9, g["runnable"] / 1e9, waited / 1e9, g["blocked"] / 1e9))
+    for name, tid, elapsed, ran, waited, g, stolen in eight_threads(record_argv=("--engine", "ring")):
         slack = TOLERANCE * elapsed + 10e6 + stolen
         likely(abs(g["running"] - ran) <= slack, "%s: %d, the scheduler says %d" % (name, g["running"], ran))
         likely(g["runnable"] <= waited + slack, "%s: %d, the scheduler says %d" % (name, g["runnable"], waited))

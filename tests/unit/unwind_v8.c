@@ -225,7 +225,7 @@ static uint32_t walk_lines_at(struct heap *h, uint32_t interpreter, uint64_t avm
 	return found.n;
 }
 
-/* The same of the call that returns to AVMA. */
+/* walk_lines_at for a frame that is in a call, which returns to AVMA. */
 static uint32_t walk_lines(struct heap *h, uint32_t interpreter, uint64_t avma, uint64_t lines[2])
 {
 	return walk_lines_at(h, interpreter, avma, false, lines);
