@@ -135,23 +135,23 @@ TEST(counts_of_gperftools_overflow)
 /* 4 bytes for each name that is used once: the tables grow with the file, and the reading ends. */
 TEST(many_names)
 {
-	enum { N = 200000 };
+	const unsigned n = t_cases(200000);
 	struct str text = {0};
 	struct stacks s;
 
-	for (unsigned i = 0; i < N; i++)
+	for (unsigned i = 0; i < n; i++)
 		str_addf(&text, "r;%x 1\n", i);
 	EXPECT_EQ(read_bytes("file of folded stacks", text.v, text.n, &s, NULL), 0);
-	EXPECT_EQ(s.functions.n, N + 2);
-	EXPECT_EQ(s.columns.v[0].total, N);
+	EXPECT_EQ(s.functions.n, n + 2);
+	EXPECT_EQ(s.columns.v[0].total, n);
 	stacks_release(&s);
 	str_reset(&text);
 	str_add(&text, "events: Ir\n");
-	for (unsigned i = 0; i < N; i++)
+	for (unsigned i = 0; i < n; i++)
 		str_addf(&text, "fn=(%u) %x\n1 1\n", i, i);
 	EXPECT_EQ(read_bytes("file of callgrind", text.v, text.n, &s, NULL), 0);
-	EXPECT_EQ(s.functions.n, N + 1);
-	EXPECT_EQ(s.columns.v[0].total, N);
+	EXPECT_EQ(s.functions.n, n + 1);
+	EXPECT_EQ(s.columns.v[0].total, n);
 	stacks_release(&s);
 	str_release(&text);
 }
@@ -223,7 +223,7 @@ TEST(many_names_of_json)
 		struct stacks s;
 
 		str_add(&text, files[i].head);
-		for (unsigned k = 2; k < 200000; k++)
+		for (unsigned k = 2; k < t_cases(200000); k++)
 			str_addf(&text, files[i].entry, k);
 		str_add(&text, files[i].tail);
 		printf("# %s\n", files[i].name);

@@ -210,7 +210,7 @@ static void check_layout(enum hpc_layout layout)
 			EXPECT(show_all(dir, "sum", &err) < 0);
 			EXPECT(strstr(err.msg, files[f]) != NULL);
 		}
-		for (unsigned round = 0; round < 300; round++) {
+		for (unsigned round = 0; round < t_cases(300); round++) {
 			char *copy = xmemdup(b.v, b.n);
 
 			for (uint64_t k = 1 + t_below(&r, 3); k > 0; k--)

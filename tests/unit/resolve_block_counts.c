@@ -244,9 +244,10 @@ TEST(confidence_in_bursts)
 					{FLOW_BRANCHES, 1, 950},
 					{FLOW_BRANCHES, 1, 500},
 					{FLOW_LEAVES, 0, 0}};
+	const unsigned n = t_cases(20);
 	double wrong = 0, n_sure = 0;
 
-	for (unsigned i = 0; i < 20; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		double share, sure;
 
 		random_seed = 1000 + i;
@@ -254,8 +255,8 @@ TEST(confidence_in_bursts)
 		n_sure += sure < 1;
 		wrong += 1 - sure;
 	}
-	printf("# sure and wrong: %.4f of executions, in %.0f of 20 walks\n", wrong / 20, n_sure);
-	REQUIRE(wrong / 20 < 0.01);
+	printf("# sure and wrong: %.4f of executions, in %.0f of %u walks\n", wrong / n, n_sure, n);
+	REQUIRE(wrong / n < 0.01);
 }
 
 TEST(calls_end_a_chain)
@@ -297,9 +298,10 @@ TEST(branches_of_a_walk)
 /* Any procedures: branches lead anywhere, so that loops are irreducible. */
 TEST(branches_of_tangled_walks)
 {
+	const unsigned n = t_cases(20);
 	double least = 1, share, sure, all = 0, all_sure = 0;
 
-	for (unsigned i = 0; i < 20; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		struct made m[40];
 
 		random_seed = 100 + i;
@@ -310,8 +312,8 @@ TEST(branches_of_tangled_walks)
 					     random_below(n_elems(m)), 10 + random_below(800)};
 		run_walk(m, n_elems(m), 1000000, true, &share, &sure);
 		least = share < least ? share : least;
-		all += share / 20;
-		all_sure += sure / 20;
+		all += share / n;
+		all_sure += sure / n;
 	}
 	printf("# mean %.4f, least %.4f of executions within 5 %%; high %.4f\n", all, least,
 	       all_sure);

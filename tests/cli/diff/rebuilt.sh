@@ -1,5 +1,5 @@
 # A program that was rebuilt with lines added above: no line of it vanishes, and what changed is told.
-build() { gcc -c -g -O1 -fcf-protection=none -fno-asynchronous-unwind-tables -fno-tree-vectorize prog.c && ld -Ttext=0x401000 --build-id -o prog start.o prog.o more.o; }
+build() { gcc -c -g -O1 -fcf-protection=none -fno-asynchronous-unwind-tables -fno-tree-vectorize prog.c && ld -Ttext=0x401000 --build-id -o prog start.o prog.o more.o && symbols=; }
 # $1 samples in the loop, and $2 in cold.
 record_it() {
 	{

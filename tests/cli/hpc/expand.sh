@@ -30,7 +30,7 @@ make_nest() {
 	gcc -g -O1 -fcf-protection=none -fno-asynchronous-unwind-tables -nostdlib -static -no-pie -Wl,--build-id -o nest nest.c
 }
 insn() { objdump -d --no-show-raw-insn nest | sed -n "/<$1>:/,/^\$/s/^ *\([0-9a-f]*\):.*$2.*/\1/p" | head -n 1; }
-address() { nm nest | awk -v name="$1" '$3 == name { print $1 }'; }
+address() { symbols=$(list_symbols nest) && sym "$1"; }
 make_nest
 call=$(printf %x $((0x$(insn _start 'call.*work') + 4)))
 make_db <<END

@@ -25,7 +25,7 @@ make_inlined() {
 	END
 	gcc -g -O1 -fcf-protection=none -fno-asynchronous-unwind-tables -nostdlib -static -no-pie -Wl,--build-id -o inl inl.c
 }
-address_of() { nm inl | awk -v name="$1" '$3 == name { print $1 }'; }
+address_of() { symbols=$(list_symbols inl) && sym "$1"; }
 # The first instruction that adds into x is leaf's.
 make_inlined
 add=$(objdump -d --no-show-raw-insn inl | sed -n '/<outer>:/,/ret/s/^ *\([0-9a-f]*\):\tadd .*/\1/p' | head -n 1)

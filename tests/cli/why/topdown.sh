@@ -1,6 +1,6 @@
 # Where the pipeline's slots went, of recordings of the events that tell it: in all, and by procedure.
 make_calc_db
-start=$(nm calc | awk '$3 == "_start" { print $1 }')
+start=$(sym _start)
 events() {
 	echo 'meta vax 880000000 60 calc'
 	while read -r event walk first; do
