@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See keep_code.h.
  *
- * A place is looked at once: when its procedure is kept, or could not be.  So a flush costs what is
- * new in it.  What was asked is remembered until the answer is there, which is often many calls
- * later: to find out what is wanted takes reading all that is kept of the file.  A file whose lines
- * are too much for a child is asked again, for its code alone. */
+ * A place is looked at until its procedure is kept, or could not be.  So a flush costs what is new
+ * in it.  Procedures that together have hardly any samples wait.
+ *
+ * What was asked is remembered until the answer is there, which is often many calls later: to find
+ * out what is wanted takes reading all that is kept of the file.  A file whose lines are too much
+ * for a child is asked again, for its code alone. */
 #include "daemon/keep_code.h"
 
 #include <errno.h>
@@ -18,6 +20,10 @@
 #include "resolve/file_symbols.h"
 #include "resolve/keep.h"
 
+/* These parts of an image's samples, and of all, are little. */
+#define KEEP_LITTLE 100
+#define KEEP_LEAST  1000
+
 /* Places of one image that are not done. */
 struct keep_turn {
 	struct keep_code *k;
@@ -26,7 +32,8 @@ struct keep_turn {
 	const char *dir;
 	size_t number; /* the code's */
 	const sampled_places *places;
-	size_t first, end; /* the image's among them */
+	size_t first, end;  /* the image's among them */
+	uint64_t n_samples; /* of all images */
 };
 
 static bool *place_done(struct keep_code *k, place_id place)
@@ -106,6 +113,22 @@ static int ask_reader(const struct keep_turn *t, const struct keep_asked *a, siz
 	return rc;
 }
 
+/* Whether the places that are open have hardly any of the image's samples; or, where some of its
+ * code is kept, of all.  Reading a file's debug information costs as much for one procedure as for
+ * many, and each recording meets some that none met before: they wait until they are more. */
+static bool is_little(const struct keep_turn *t)
+{
+	uint64_t open = 0, all = 0;
+
+	for (size_t i = t->first; i < t->end; i++) {
+		all += t->places->v[i].n;
+		if (!*place_done(t->k, t->places->v[i].place))
+			open += t->places->v[i].n;
+	}
+	return all &&
+	       (open <= all / KEEP_LITTLE || (open < all && open <= t->n_samples / KEEP_LEAST));
+}
+
 /* What T's file was asked and did not answer; else what is wanted of it now, maybe nothing. */
 static struct keep_asked take_asked(struct keep_turn *t)
 {
@@ -118,8 +141,12 @@ static struct keep_asked take_asked(struct keep_turn *t)
 		*old = t->k->asked.v[--t->k->asked.n];
 		return a;
 	}
+	if (is_little(t))
+		return a;
 	find_wanted(t, &a.ranges);
 	note_done(t, &a.ranges, 0, false);
+	if (is_little(t))
+		a.ranges.n = 0;
 	return a;
 }
 
@@ -164,11 +191,14 @@ static bool keep_file(struct keep_turn *t)
 size_t keep_code(struct keep_code *k, const struct profile *p, const sampled_places *places,
 		 const struct images *images, const bool *has_symbols, const char *images_dir)
 {
+	uint64_t n_samples = 0;
 	size_t n_late = 0;
 
+	vec_each (s, places)
+		n_samples += s->n;
 	vec_each (c, &images->codes) {
 		const size_t number = (size_t)(c - images->codes.v);
-		struct keep_turn t = {k, p, c, images_dir, number, places, 0, 0};
+		struct keep_turn t = {k, p, c, images_dir, number, places, 0, 0, n_samples};
 		bool any = false;
 
 		if (!c->sampled || c->kind != CODE_FILE || c->fd < 0 || c->asked ||

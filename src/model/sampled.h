@@ -10,6 +10,7 @@ struct sampled_place {
 	image_id image;
 	place_id place;
 	uint64_t svma;
+	uint64_t n;	/* samples at it; of a caller, those of one of its paths */
 	bool is_caller; /* without samples of its own */
 };
 typedef VEC(struct sampled_place) sampled_places;

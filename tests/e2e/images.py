@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Every kind of code is found and named: files that were deleted or replaced, other name spaces,
 generated code, libraries that come late."""
+import glob
 import stat
 import subprocess
 
@@ -112,6 +113,47 @@ def lines_of_a_debug_package():
         for d in made:
             if not os.listdir(d):
                 os.rmdir(d)
+
+
+OFTEN_AND_SELDOM = """
+#include "spin.h"
+static NOINLINE uint64_t often(uint64_t x) { static struct uneven n = {1}; return spin(x, uneven(&n, 100000)); }
+static NOINLINE uint64_t seldom(uint64_t x, uint64_t units) { static struct uneven n = {2}; return spin(x, uneven(&n, units)); }
+int main(int argc, char **argv)
+{
+	uint64_t x = argc;
+	for (long rounds = atol(argv[1]), units = atol(argv[2]); rounds--;)
+		x = often(x), x = units ? seldom(x, units) : x;
+	return x == 0;
+}
+"""
+
+
+def code_with_few_samples_waits():
+    """What is kept of a known program is not read anew for a procedure with few samples; it is for one with many."""
+    with open("it.c", "w", encoding="utf-8") as f:
+        f.write(OFTEN_AND_SELDOM)
+    sh("cc", "-O2", "-g", "-I" + os.path.dirname(os.path.abspath(__file__)), "-Wl,--build-id", "-o", "it", "it.c")
+    path, rounds = os.path.abspath("it"), "%d" % (10000 * longer(1))
+    build_id = re.search("Build ID: ([0-9a-f]+)", sh("readelf", "-n", path)).group(1)
+
+    def kept_after(units):
+        record("-e", "cpu-clock", "-c", 200003, "--", path, rounds, units)
+        kept = {}
+        for name in glob.glob("db/images/%s/code-*" % build_id):
+            with open(name, "rb") as f:
+                kept[name] = f.read()
+        return kept
+
+    first = kept_after("0")
+    check(first, "no code is kept")
+    check(kept_after("400") == first, "it was read for 0.4 % of its samples")
+    p = Prof(path)
+    likely(p.n(procedure="seldom") > 0, "no sample of seldom: %s" % p.procedures(path))
+    check(kept_after("100000") != first, "it was not read for half its samples")
+    os.unlink(path)
+    p = dwell("list", "--asm", "seldom", path, "--db", "db")
+    check(p.returncode == 0 and "its code was kept" in p.stdout, p.stdout[:300] + p.stderr)
 
 
 def vdso():
@@ -259,7 +301,7 @@ def script_is_its_interpreter():
 
 
 run(deleted_while_running, deleted_before, replaced_by_a_rebuilt_one, lines_of_a_large_program,
-    lines_of_a_debug_package, vdso, generated_code_with_a_map,
+    lines_of_a_debug_package, code_with_few_samples_waits, vdso, generated_code_with_a_map,
     generated_code_without_a_map, other_mount_namespace, other_mount_namespace_from_the_start, change_of_root,
     from_memory, without_build_id, static_pie, fixed_addresses, library_that_comes_late, other_users_program,
     names_that_are_hard_to_print, script_is_its_interpreter)
