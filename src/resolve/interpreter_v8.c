@@ -22,6 +22,10 @@ enum v8_fact {
 	FACT_SHARED,
 	FACT_LOCALS,
 	FACT_CODE,
+	FACT_ASYNC,
+	FACT_PROMISE,
+	FACT_CAPABILITY,
+	FACT_CONTEXT,
 	N_FACTS
 };
 
@@ -32,6 +36,10 @@ static const char *const fact_names[N_FACTS] = {
 	[FACT_SHARED] = "v8dbg_class_JSFunction__shared__SharedFunctionInfo",
 	[FACT_LOCALS] = "v8dbg_scopeinfo_idx_first_vars",
 	[FACT_CODE] = "v8dbg_type_Code__CODE_TYPE",
+	[FACT_ASYNC] = "v8dbg_type_JSAsyncFunctionObject__JS_ASYNC_FUNCTION_OBJECT_TYPE",
+	[FACT_PROMISE] = "v8dbg_type_JSPromise__JS_PROMISE_TYPE",
+	[FACT_CAPABILITY] = "v8dbg_type_PromiseCapability__PROMISE_CAPABILITY_TYPE",
+	[FACT_CONTEXT] = "v8dbg_class_JSFunction__context__Context",
 };
 
 struct v8_symbols {
@@ -86,9 +94,11 @@ static bool v8_is_usual(const struct elf_file *f, const struct v8_symbols *v,
 			const struct v8_layout *l)
 {
 	const uint32_t want[N_FACTS] = {
-		[FACT_FUNCTION] = l->function_type, [FACT_SHARED_TYPE] = l->shared_type,
-		[FACT_SCOPE] = l->scope_type,	    [FACT_SHARED] = l->shared,
-		[FACT_LOCALS] = l->first_local,	    [FACT_CODE] = l->code_type,
+		[FACT_FUNCTION] = l->function_type,	[FACT_SHARED_TYPE] = l->shared_type,
+		[FACT_SCOPE] = l->scope_type,		[FACT_SHARED] = l->shared,
+		[FACT_LOCALS] = l->first_local,		[FACT_CODE] = l->code_type,
+		[FACT_ASYNC] = l->async_type,		[FACT_PROMISE] = l->promise_type,
+		[FACT_CAPABILITY] = l->capability_type, [FACT_CONTEXT] = l->shared + 8u,
 	};
 	uint32_t found;
 

@@ -152,6 +152,18 @@ static void v8_each_inlined(struct python_env *env)
 		;
 }
 
+static void v8_each_slot(struct python_env *env, __u32 n)
+{
+	for (__u32 i = 0; i < n && v8_slot(env, i); i++)
+		;
+}
+
+static void v8_each_await(struct python_env *env)
+{
+	for (__u32 i = 0; i < V8_MOST_AWAITS && v8_await(env); i++)
+		;
+}
+
 static __u64 v8_stack_word(struct python_env *env, __u64 avma)
 {
 	return python_word(env, avma);

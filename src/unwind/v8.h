@@ -276,6 +276,8 @@ SCRIPT_STEP void v8_enter_script(SCRIPT_ENV *env, struct v8_walk *v, __u64 scrip
 
 #include "unwind/v8_code.h"
 
+#include "unwind/v8_async.h"
+
 SCRIPT_PART int v8_function(SCRIPT_ENV *env)
 {
 	const struct v8_layout *l;
@@ -295,6 +297,7 @@ SCRIPT_PART int v8_function(SCRIPT_ENV *env)
 	if (!v->shared_map || map != v->shared_map)
 		return 0;
 	v->unoptimised = v->words[V8_SHARED_DATA / 8];
+	v->flags = (__u32)v->words[((l->cookie + V8_FLAGS) / 8) & 7];
 	name = v->words[l->name / 8 & 7];
 	number = script_mix(script_mix(v->key, v->shared), name);
 	number = script_mix(script_mix(number, v->words[(l->cookie / 8) & 7]),
@@ -322,6 +325,7 @@ SCRIPT_STEP bool v8_put(SCRIPT_ENV *env, __u64 fp, __u64 function)
 	    !script_read(env, function - 1, v->words, V8_FUNCTION_WORDS * 8, V8_SCRIPT_WORDS * 8))
 		return false;
 	v->shared = v->words[l->shared / 8 & 7];
+	v->is_async = 0;
 	v->own_code = l->code ? v->words[l->code / 8 & 7] : 0;
 	map = v->words[0];
 	v->is_lost = 0;
@@ -332,13 +336,14 @@ SCRIPT_STEP bool v8_put(SCRIPT_ENV *env, __u64 fp, __u64 function)
 		return v->is_lost;
 	}
 	v->own = v->number;
+	v->is_async = V8_IS_ASYNC(V8_KIND(v->flags));
 	if (!v8_put_interpreted(env, fp) && !v8_put_inlined(env))
 		script_put(env, FRAME_SCRIPT(v->own, SCRIPT_NO_OFF));
 	return true;
 }
 
 /* Puts the function that the frame with frame pointer FP executes, with those that were inlined
- * there; false when it executes none of a script, or none that is known. */
+ * there and those that await it; false when it executes none of a script, or none that is known. */
 SCRIPT_STEP bool v8_frame(SCRIPT_ENV *env, __u64 fp)
 {
 	struct v8_walk *v = v8_of(env);
@@ -347,6 +352,8 @@ SCRIPT_STEP bool v8_frame(SCRIPT_ENV *env, __u64 fp)
 		v8_is_object(context) && (v8_put_known(env, v) || v8_put(env, fp, function));
 
 	v->is_handler = v->is_exact && !v8_is_object(context);
+	if (is_put && v->is_async)
+		v8_put_awaiting(env, v, fp, function);
 	return is_put;
 }
 

@@ -158,9 +158,9 @@ SCRIPT_PART int v8_open_interpreted(SCRIPT_ENV *env, __u64 fp)
 	return v8_open_bytes(env, bytes) && v->cursor < v->n_codes;
 }
 
-/* Puts the function that an interpreted frame executes.  FP is its frame pointer, v->own the
- * function.  0: the frame is not interpreted, or its line is not known. */
-SCRIPT_PART int v8_put_interpreted(SCRIPT_ENV *env, __u64 fp)
+/* Puts the function v->own, at its bytecode v->cursor; v->table is its table of positions.  0: its
+ * line is not known. */
+SCRIPT_PART int v8_put_bytecode(SCRIPT_ENV *env)
 {
 	struct v8_inlined *e;
 	struct v8_walk *v;
@@ -168,8 +168,6 @@ SCRIPT_PART int v8_put_interpreted(SCRIPT_ENV *env, __u64 fp)
 	if (!env)
 		return 0;
 	v = v8_of(env);
-	if (!v8_open_interpreted(env, fp))
-		return 0;
 	/* No address is asked for by this key: a number has no upper bits. */
 	v->inlined = script_mix(script_mix(script_told_key(env, v->key), v->cursor), ~v->own);
 	e = v8_inlined_of(env, v->inlined);
@@ -184,6 +182,13 @@ SCRIPT_PART int v8_put_interpreted(SCRIPT_ENV *env, __u64 fp)
 	}
 	script_put(env, e->frames[0]);
 	return 1;
+}
+
+/* Puts the function v->own, which the frame with frame pointer FP executes.  0: the frame is not
+ * interpreted, or its line is not known. */
+SCRIPT_STEP int v8_put_interpreted(SCRIPT_ENV *env, __u64 fp)
+{
+	return v8_open_interpreted(env, fp) && v8_put_bytecode(env);
 }
 
 #endif

@@ -401,7 +401,10 @@ SCRIPT_STEP int v8_put_known(SCRIPT_ENV *env, struct v8_walk *v)
 		return 0;
 	v->inlined = v8_key(env, v);
 	e = v8_inlined_of(env, v->inlined);
-	return e->key == v->inlined && v8_is_optimised(e) && v8_recall(env) && v8_put_entry(env);
+	if (e->key != v->inlined || !v8_is_optimised(e) || !v8_recall(env))
+		return 0;
+	v->is_async = e->is_async;
+	return v8_put_entry(env);
 }
 
 /* Puts what the code found at v->pc executes into the entry E. */
@@ -468,6 +471,7 @@ SCRIPT_STEP int v8_put_inlined(SCRIPT_ENV *env)
 		e->data = v->data;
 		e->number = v->code_number;
 		e->own_code = v->own_code;
+		e->is_async = v->is_async;
 		e->key = v->inlined;
 	}
 	return v8_put_entry(env);

@@ -35,6 +35,9 @@ struct v8_layout {
 	__u8 lines;	  /* of a BytecodeArray: its table of positions */
 	__u8 bytecodes;	  /* of a BytecodeArray: the first one */
 	__u16 bytes_type; /* BytecodeArray */
+	/* JSAsyncFunctionObject, JSPromise, PromiseCapability */
+	__u16 async_type, promise_type, capability_type;
+	__u8 next; /* of a PromiseReaction, in words */
 };
 
 /* Whether the frame with frame pointer FP, 0 for none, has what v8.h reads below it: the code's
@@ -45,21 +48,26 @@ struct v8_layout {
 #define V8_N_LAYOUTS 8 /* a power of two */
 
 static const struct v8_layout v8_layouts[V8_N_LAYOUTS] = {
-	[INTERPRETER_V8_9_4 - INTERPRETER_V8_FIRST] = {1059, 179, 178, 162, 119, 24, 16, 32,
-						       40,   3,	  0,   48,  16,	 24, 96, 40,
-						       1,    1,	  0,   0,   32,	 54, 133},
-	[INTERPRETER_V8_10_2 - INTERPRETER_V8_FIRST] = {2065, 257, 256, 240, 179, 24, 16,  32,
-							40,   3,   0,	48,  16,  24, 128, 40,
-							1,    0,   0,	0,   32,  56, 195},
-	[INTERPRETER_V8_11_3 - INTERPRETER_V8_FIRST] = {2066, 262, 261, 245, 175, 24, 16, 32,
-							40,   3,   0,	48,  16,  24, 40, 56,
-							0,    0,   16,	0,   32,  54, 191},
-	[INTERPRETER_V8_12_4 - INTERPRETER_V8_FIRST] = {2066, 274, 272, 206, 213, 32, 16, 32,
-							40,   3,   0,	24,  8,	  16, 40, 52,
-							0,    0,   32,	0,   24,  64, 205},
-	[INTERPRETER_V8_13_6 - INTERPRETER_V8_FIRST] = {2065, 282, 280, 187, 193, 32, 24, 40,
-							48,   5,   3,	0,   8,	  16, 40, 56,
-							0,    0,   32,	1,   24,  64, 186},
+	[INTERPRETER_V8_9_4 - INTERPRETER_V8_FIRST] = {1059, 179, 178,	162,  119, 24, 16,
+						       32,   40,  3,	0,    48,  16, 24,
+						       96,   40,  1,	1,    0,   0,  32,
+						       54,   133, 1053, 1101, 107, 1},
+	[INTERPRETER_V8_10_2 - INTERPRETER_V8_FIRST] = {2065, 257, 256,	 240,  179, 24, 16,
+							32,   40,  3,	 0,    48,  16, 24,
+							128,  40,  1,	 0,    0,   0,	32,
+							56,   195, 2097, 2062, 164, 1},
+	[INTERPRETER_V8_11_3 - INTERPRETER_V8_FIRST] = {2066, 262, 261,	 245,  175, 24, 16,
+							32,   40,  3,	 0,    48,  16, 24,
+							40,   56,  0,	 0,    16,  0,	32,
+							54,   191, 2106, 2063, 161, 1},
+	[INTERPRETER_V8_12_4 - INTERPRETER_V8_FIRST] = {2066, 274, 272,	 206,  213, 32, 16,
+							32,   40,  3,	 0,    24,  8,	16,
+							40,   52,  0,	 0,    32,  0,	24,
+							64,   205, 2108, 2063, 161, 2},
+	[INTERPRETER_V8_13_6 - INTERPRETER_V8_FIRST] = {2065, 282, 280,	 187,  193, 32, 24,
+							40,   48,  5,	 3,    0,   8,	16,
+							40,   56,  0,	 0,    32,  1,	24,
+							64,   186, 2110, 2115, 161, 2},
 };
 
 #define V8_LAYOUT(interpreter)                                                                     \
@@ -110,11 +118,42 @@ struct v8_inlined {
 	__u64 code, number;	       /* which code that is, and its own number */
 	__u64 map, start, data;	       /* what that has at its begin and points to */
 	__u64 own_code;		       /* what the function had as its code */
-	__u64 n;		       /* 0: it is not known */
+	__u32 n;		       /* 0: it is not known */
+	__u32 is_async;		       /* as in v8_walk */
 	__u64 frames[V8_MOST_INLINED]; /* the innermost first */
 };
 
 #define V8_INLINED 256
+
+/* An async function's kind, in the flags of its SharedFunctionInfo, and where these are behind the
+ * cookie's begin. */
+#define V8_FLAGS	  8
+#define V8_KIND(flags)	  ((flags)&31)
+#define V8_IS_ASYNC(kind) ((kind) == 2 || ((kind) >= 12 && (kind) <= 15))
+
+/* Where words of what an await leads to are: a JSAsyncFunctionObject, a JSPromise, a
+ * PromiseReaction, the context of what goes on after an await or one of Promise.all. */
+#define V8_ASYNC_WORDS	     11
+#define V8_ASYNC_FUNCTION    3
+#define V8_ASYNC_AT	     6 /* the bytecode, as in an interpreted frame */
+#define V8_ASYNC_STATE	     8 /* where it awaits, a number; negative: it does not */
+#define V8_ASYNC_PROMISE     10
+#define V8_ASYNC_EXECUTING   (-2ull << 32)
+#define V8_PROMISE_WORDS     5
+#define V8_PROMISE_REACTIONS 3
+#define V8_PROMISE_FLAGS     4
+#define V8_PROMISE_SETTLED   (3ull << 32)
+#define V8_REACTION_WORDS    6
+#define V8_REACTION_HANDLER  2 /* behind the next one */
+#define V8_REACTION_PROMISE  3
+#define V8_CONTEXT_WORDS     6
+#define V8_CONTEXT_AWAITS    4
+#define V8_CONTEXT_ALL	     5
+
+#define V8_FIRST_SLOT  24 /* of a frame, below its frame pointer */
+#define V8_MOST_SLOTS  64
+#define V8_MOST_AWAITS 32
+#define V8_AWAIT_STEPS 32 /* an await is as much work as so many bytes */
 
 /* A walk's work on code that is not remembered, in steps: a byte of a table is one, and so is a
  * place where code may begin.  The frame that takes the last step is finished. */
@@ -155,6 +194,9 @@ struct v8_walk {
 	__u32 is_handler;  /* the frame called last was interrupted in a builtin */
 	__u32 is_baseline; /* DATA are the bytecodes that CODE was made of, TABLE their places */
 	__u32 n_codes, cursor; /* bytes of bytecodes, and of those passed */
+	__u32 flags, is_async; /* of SHARED; the frame's function is an async one */
+	__u64 function;	       /* of the frame */
+	__u64 slots, promise;  /* where the frame's slots are; what is awaited */
 };
 
 #endif

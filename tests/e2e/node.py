@@ -27,6 +27,10 @@ def unoptimised_lines():
     node_graph.unoptimised_lines(installed())
 
 
+def functions_that_await():
+    node_graph.functions_that_await(installed(), [], ["--no-opt"])
+
+
 def moved_functions():
     node_graph.moved_functions(installed())
 
@@ -35,4 +39,4 @@ def workers():
     node_graph.workers(installed())
 
 
-run(services=[every_way_of_calling, inlined_functions, unoptimised_lines, moved_functions, workers, shares_of_work])
+run(services=[every_way_of_calling, inlined_functions, unoptimised_lines, functions_that_await, moved_functions, workers, shares_of_work])

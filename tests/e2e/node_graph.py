@@ -2,6 +2,7 @@
 """What recorded call paths of the program node_work.js say, held against its own call graph."""
 from e2e import *
 
+ASYNC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "node_async.js")
 INLINE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "node_inline.js")
 WORK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "node_work.js")
 
@@ -104,10 +105,10 @@ def shares_of_work(node):
     check(rows["w_spin"]["image"] == WORK, "w_spin is in %s" % rows["w_spin"]["image"])
 
 
-def lines_of_callers():
-    """Samples of callers in functions of node_inline.js, and of those the ones with a line, in which the called one is."""
-    known = call_graph(INLINE)
-    with open(INLINE, encoding="utf-8") as f:
+def lines_of_callers(work_file=INLINE):
+    """Samples of callers in functions of WORK_FILE, and of those the ones with a line, in which the called one is."""
+    known = call_graph(work_file)
+    with open(work_file, encoding="utf-8") as f:
         text = f.read().splitlines()
     rows = json.loads(dwell("tree", "--by", "line", "--percent-limit", 0, "--json", "--db", "db").stdout)["rows"]
     by_id = {r["id"]: r for r in rows}
@@ -140,6 +141,26 @@ def inlined_functions(node):
     # Code of the first, faster compiler tells less; how soon it is compiled again depends on the machine.
     least(n_whole, n_join, 0.5, "paths with all inlined functions")
     least(n_lines, total, 0.5, "callers with a line")
+
+
+def functions_that_await(node, *ways):
+    """What goes on after an await is below the functions that await it, in the line where they do.  WAYS: flags of Node."""
+    known = call_graph(ASYNC)
+    for how in ways or ([],):
+        record("-g", "-e", "cpu-clock", "-c", 500009, "--", node, *how, ASYNC, longer(2))
+        n_named = n_whole = 0
+        for path, n in folded_paths("--no-inline"):
+            ours = [f for f in path if f.startswith("w_")]
+            if not ours or any(f.startswith("[truncated") for f in path):
+                continue
+            for edge in zip(ours, ours[1:]):
+                check(edge in known, "%s does not await %s: %s" % (*edge, path))
+            n_named += n
+            n_whole += n if ours[0] in ("w_main", "w_after") else 0
+        n_lines, total = lines_of_callers(ASYNC)
+        note("%s: %d of %d whole, %d of %d with a line" % (how, n_whole, n_named, n_lines, total))
+        enough(n_named, 1000, "samples in functions of the program")
+        least(n_whole, n_named, 0.98, "paths with all that await")
 
 
 def spans():

@@ -16,7 +16,7 @@ w_main w_raise w_main w_run w_main w_spin
 w_sort w_key w_key w_spin w_compare W_Number.__lt__ W_Number.__lt__ w_spin w_replace w_replaced w_replaced w_spin
 w_reduce w_reduced w_reduced w_spin w_generate w_outer w_outer w_inner w_inner w_spin w_callback w_compared
 w_compared w_spin w_recurse w_recurse w_recurse w_spin w_raise w_raising w_raising w_raising w_raise w_spin
-w_run w_task w_task w_awaited w_awaited w_spin w_run w_awaited
+w_run w_task w_task w_between w_between w_resumed w_resumed w_spin w_task w_awaited w_awaited w_spin w_run w_awaited
 """
 
 
@@ -121,8 +121,18 @@ async def w_awaited():
     w_spin(1000)
 
 
+async def w_resumed():
+    await asyncio.sleep(0)
+    w_spin(1000)
+
+
+async def w_between():
+    await w_resumed()
+
+
 async def w_task():
     await w_awaited()
+    await w_between()
     await asyncio.gather(w_awaited(), w_awaited())
 
 

@@ -89,13 +89,51 @@ static void put_baseline(struct wr *w, const struct v8_layout *l)
 	put_bytes(w, l, true);
 }
 
-enum { SEED_OPTIMISED, SEED_INTERPRETED, SEED_BASELINE, N_SEED_KINDS };
+/* What the walk reads of a frame of an async function: the first of its slots that has its call,
+ * then who awaits that, at the second bytecode. */
+static void put_awaited(struct wr *w, const struct v8_layout *l)
+{
+	uint64_t words[V8_ASYNC_WORDS] = {0x9101};
+
+	wr_le64(w, 0x9001);
+	wr_le64(w, 0x1001);
+	words[V8_ASYNC_STATE] = V8_ASYNC_EXECUTING;
+	words[V8_ASYNC_PROMISE] = 0x9201;
+	put_words(w, words, V8_ASYNC_WORDS);
+	wr_le16(w, l->async_type);
+	memset(words, 0, sizeof(words));
+	words[0] = 0x9301;
+	words[V8_PROMISE_REACTIONS] = 0x9401;
+	put_words(w, words, V8_PROMISE_WORDS);
+	wr_le16(w, l->promise_type);
+	memset(words, 0, sizeof(words));
+	words[l->next + V8_REACTION_HANDLER] = 0x9501;
+	put_words(w, words, V8_REACTION_WORDS);
+	memset(words, 0, sizeof(words));
+	words[l->shared / 8 + 1] = 0x9601;
+	put_words(w, words, V8_FUNCTION_WORDS);
+	memset(words, 0, sizeof(words));
+	words[V8_CONTEXT_AWAITS] = 0x9701;
+	put_words(w, words, V8_CONTEXT_WORDS);
+	memset(words, 0, sizeof(words));
+	words[0] = 0x9101;
+	words[V8_ASYNC_FUNCTION] = 0x1001;
+	words[V8_ASYNC_AT] = (l->bytecodes + 1ull) << 32;
+	words[V8_ASYNC_STATE] = 1ull << 32;
+	words[V8_ASYNC_PROMISE] = 0x9801;
+	put_words(w, words, V8_ASYNC_WORDS);
+	wr_le16(w, l->async_type);
+	wr_le64(w, 0x2001);
+}
+
+enum { SEED_OPTIMISED, SEED_INTERPRETED, SEED_BASELINE, SEED_AWAITED, N_SEED_KINDS };
 
 /* What a walk over two frames of one function reads, in that order. */
 uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 {
 	const uint32_t interpreter = INTERPRETER_V8_FIRST + i / N_SEED_KINDS;
 	const unsigned kind = i % N_SEED_KINDS;
+	const bool is_interpreted = kind == SEED_INTERPRETED || kind == SEED_AWAITED;
 	const struct v8_layout *l = V8_LAYOUT(interpreter);
 	uint64_t words[16] = {0};
 	struct wr w = {0};
@@ -115,6 +153,7 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 		words[V8_SHARED_DATA / 8] = kind == SEED_BASELINE && frame ? 0x8001 : 0;
 		words[l->name / 8] = 0x3001;
 		words[l->script / 8] = 0x4001;
+		words[(l->cookie + V8_FLAGS) / 8] = kind == SEED_AWAITED ? 13 : 0;
 		put_words(&w, words, V8_SHARED_WORDS);
 		if (!frame) {
 			wr_le16(&w, l->shared_type);
@@ -137,8 +176,8 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 				put_words(&w, words + 3, 2);
 			put_text(&w, "f");
 		}
-		wr_le64(&w, kind == SEED_INTERPRETED && frame ? (l->bytecodes + 1ull) << 32 : 0);
-		if (frame && kind == SEED_INTERPRETED) {
+		wr_le64(&w, is_interpreted && frame ? (l->bytecodes + 1ull) << 32 : 0);
+		if (frame && is_interpreted) {
 			wr_le64(&w, 0x8201);
 			wr_le64(&w, V8_RETURN);
 			put_bytes(&w, l, false);
@@ -147,6 +186,10 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 		} else if (frame && l->code) {
 			put_code(&w, l);
 		}
+		for (int slot = 0; kind == SEED_AWAITED && !frame && slot < V8_MOST_SLOTS; slot++)
+			wr_le64(&w, 0);
+		if (kind == SEED_AWAITED && frame)
+			put_awaited(&w, l);
 		wr_le64(&w, l->is_inline ? 0x8000 + l->start + 0x28u : 0x9028);
 		wr_le64(&w, FP + 64 * (1 + (unsigned)frame)); /* the caller's */
 	}

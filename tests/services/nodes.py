@@ -19,6 +19,7 @@ def of_version(name):
     node_graph.shares_of_work(node)
     node_graph.inlined_functions(node)
     node_graph.unoptimised_lines(node)
+    node_graph.functions_that_await(node)
     node_graph.moved_functions(node)
 
 

@@ -8,7 +8,7 @@
 #include "unwind/python_host.h"
 #include "unwind/v8_state.h"
 
-#define HEAP_WORDS 512
+#define HEAP_WORDS 1024
 #include "script_heap_t.h"
 
 /* Objects lie 128 bytes apart; a pointer to one has bit 0 set. */
@@ -35,7 +35,20 @@ enum {
 	LITERALS,
 	POSITIONS,
 	START = 29,
-	SAFEPOINTS
+	SAFEPOINTS,
+	CALL = 32, /* of an async function */
+	PROMISE,
+	REACTION,
+	HANDLER,
+	CONTEXT,
+	AWAITING,
+	LAST,
+	ALL,
+	ALL_HANDLER,
+	ALL_CONTEXT,
+	ALL_REACTION,
+	ALL_PROMISE,
+	MORE_MAPS = 45
 };
 
 static uint64_t *heap_at(struct heap *h, unsigned object, unsigned bytes)
@@ -415,6 +428,94 @@ TEST(lines_of_baseline_code)
 		*heap_at(&h, TABLE, 8) = 6ull << 32;
 		*heap_at(&h, BYTES, 8) = 12ull << 32; /* and so do the bytecodes */
 		EXPECT_EQ(baseline_line(&h, i, start + 0x78), 0);
+	}
+}
+
+/* Makes OBJECT a call of the function, in STATE, at bytecode 6, whose promise is PROMISE. */
+static void heap_call(struct heap *h, const struct v8_layout *l, unsigned object, uint64_t state,
+		      unsigned promise)
+{
+	heap_type(h, object, MORE_MAPS - MAPS, l->async_type);
+	*heap_at(h, object, 8 * V8_ASYNC_FUNCTION) = OBJECT(FUNCTION);
+	*heap_at(h, object, 8 * V8_ASYNC_STATE) = state;
+	*heap_at(h, object, 8 * V8_ASYNC_AT) = (6ull + l->bytecodes - 1) << 32;
+	*heap_at(h, object, 8 * V8_ASYNC_PROMISE) = OBJECT(promise);
+}
+
+/* Makes PROMISE one with REACTION, whose HANDLER has CONTEXT, which has WORD at place AT. */
+static void heap_promise(struct heap *h, const struct v8_layout *l, unsigned promise, unsigned at,
+			 unsigned word)
+{
+	const unsigned reaction = promise == PROMISE ? REACTION : ALL_REACTION;
+	const unsigned handler = promise == PROMISE ? HANDLER : ALL_HANDLER;
+	const unsigned context = promise == PROMISE ? CONTEXT : ALL_CONTEXT;
+
+	heap_type(h, promise, MORE_MAPS - MAPS + 1, l->promise_type);
+	*heap_at(h, promise, 8 * V8_PROMISE_REACTIONS) = OBJECT(reaction);
+	*heap_at(h, reaction, 8u * (l->next + V8_REACTION_HANDLER)) = OBJECT(handler);
+	*heap_at(h, handler, l->shared + 8u) = OBJECT(context);
+	*heap_at(h, context, 8 * V8_CONTEXT_AWAITS) = 0;
+	*heap_at(h, context, 8 * at) = OBJECT(word);
+}
+
+static uint32_t n_awaiting(struct heap *h, uint32_t interpreter)
+{
+	uint64_t lines[2] = {0};
+	const uint32_t n = walk_lines(h, interpreter, 0, lines);
+
+	EXPECT_EQ(lines[1], n == 2 ? 3 : 0);
+	return n - 1;
+}
+
+TEST(functions_that_await)
+{
+	for (uint32_t i = INTERPRETER_V8_FIRST; i < INTERPRETER_HOTSPOT_FIRST; i++) {
+		const struct v8_layout *l = V8_LAYOUT(i);
+		struct heap h = {0};
+
+		heap_fill(&h, i);
+		heap_compile(&h, i);
+		*heap_at(&h, SHARED, V8_SHARED_DATA) = OBJECT(BYTES);
+		*heap_at(&h, SHARED, l->cookie + V8_FLAGS) = 13; /* kAsyncFunction */
+		heap_at(&h, STACK, 16)[-5] = OBJECT(CALL);
+		heap_call(&h, l, CALL, V8_ASYNC_EXECUTING, PROMISE);
+		heap_call(&h, l, AWAITING, 1ull << 32, LAST);
+		heap_promise(&h, l, PROMISE, V8_CONTEXT_AWAITS, AWAITING);
+		EXPECT_EQ(n_awaiting(&h, i), 1);
+		/* Another kind of function, another call's frame, one that does not run. */
+		*heap_at(&h, SHARED, l->cookie + V8_FLAGS) = 0;
+		EXPECT_EQ(n_awaiting(&h, i), 0);
+		*heap_at(&h, SHARED, l->cookie + V8_FLAGS) = 13;
+		*heap_at(&h, CALL, 8 * V8_ASYNC_FUNCTION) = OBJECT(SHARED);
+		EXPECT_EQ(n_awaiting(&h, i), 0);
+		heap_call(&h, l, CALL, 1ull << 32, PROMISE);
+		EXPECT_EQ(n_awaiting(&h, i), 0);
+		heap_call(&h, l, CALL, V8_ASYNC_EXECUTING, PROMISE);
+		/* A promise that is kept; two that wait for it; one who waits no more. */
+		*heap_at(&h, PROMISE, 8 * V8_PROMISE_FLAGS) = 1ull << 32;
+		EXPECT_EQ(n_awaiting(&h, i), 0);
+		*heap_at(&h, PROMISE, 8 * V8_PROMISE_FLAGS) = 0;
+		*heap_at(&h, REACTION, 8u * l->next) = OBJECT(REACTION);
+		EXPECT_EQ(n_awaiting(&h, i), 0);
+		*heap_at(&h, REACTION, 8u * l->next) = 0;
+		heap_call(&h, l, AWAITING, V8_ASYNC_EXECUTING, LAST);
+		EXPECT_EQ(n_awaiting(&h, i), 0);
+		heap_call(&h, l, AWAITING, 1ull << 32, LAST);
+		/* Promise.all, and then(), are awaited in its place. */
+		heap_promise(&h, l, ALL_PROMISE, V8_CONTEXT_AWAITS, AWAITING);
+		heap_promise(&h, l, PROMISE, V8_CONTEXT_ALL, ALL);
+		EXPECT_EQ(n_awaiting(&h, i), 0);
+		heap_type(&h, ALL, MORE_MAPS - MAPS + 2, l->capability_type);
+		*heap_at(&h, ALL, 8) = OBJECT(ALL_PROMISE);
+		EXPECT_EQ(n_awaiting(&h, i), 1);
+		*heap_at(&h, CONTEXT, 8 * V8_CONTEXT_ALL) = 0;
+		EXPECT_EQ(n_awaiting(&h, i), 0);
+		*heap_at(&h, REACTION, 8u * (l->next + V8_REACTION_PROMISE)) = OBJECT(ALL_PROMISE);
+		EXPECT_EQ(n_awaiting(&h, i), 1);
+		/* Promises in a ring. */
+		*heap_at(&h, ALL_CONTEXT, 8 * V8_CONTEXT_AWAITS) = 0;
+		*heap_at(&h, ALL_REACTION, 8u * (l->next + V8_REACTION_PROMISE)) = OBJECT(PROMISE);
+		EXPECT_EQ(n_awaiting(&h, i), 0);
 	}
 }
 

@@ -552,6 +552,28 @@ static __always_inline void v8_each_inlined(struct cpu_walk *w)
 	bpf_loop(V8_MOST_INLINED, v8_next_inlined, &w, 0);
 }
 
+/* bpf_loop: a slot of a frame. */
+static int v8_next_slot(__u32 i, struct cpu_walk **walk)
+{
+	return !v8_slot(*walk, i);
+}
+
+static __always_inline void v8_each_slot(struct cpu_walk *w, __u32 n)
+{
+	bpf_loop(n, v8_next_slot, &w, 0);
+}
+
+/* bpf_loop: a function that awaits. */
+static int v8_next_await(__u32 i, struct cpu_walk **walk)
+{
+	return (*walk)->n_frames >= CHAIN_MAX_FRAMES || !v8_await(*walk);
+}
+
+static __always_inline void v8_each_await(struct cpu_walk *w)
+{
+	bpf_loop(V8_MOST_AWAITS, v8_next_await, &w, 0);
+}
+
 /* bpf_loop: a piece of a source. */
 static int v8_next_chunk(__u32 i, struct cpu_walk **walk)
 {
