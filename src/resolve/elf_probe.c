@@ -61,13 +61,14 @@ static void read_loads(const struct elf_file *f, struct image_layout *l)
 }
 
 /* The digests of the files probed last: of one file several questions come in turn, and each hashed
- * all of its frame information.  A file is the same while its stamp is; one that changed within the
- * last seconds, whose next change its stamp may not show, is not remembered. */
-#define DIGESTS 32
+ * all of its frame information, or its code.  A file is the same while its stamp is; one that
+ * changed within the last seconds, whose next change its stamp may not show, is not remembered. */
+#define DIGESTS 128
 
 static _Thread_local struct {
 	struct probed_digest {
 		struct file_stamp stamp;
+		bool has_code; /* elf_digest_code's */
 		uint8_t digest[IMAGE_DIGEST_BYTES];
 	} v[DIGESTS];
 	unsigned n; /* ever added */
@@ -88,31 +89,28 @@ static bool stamp_of(int fd, struct file_stamp *ret)
 	return true;
 }
 
-static const struct probed_digest *digest_find(const struct file_stamp *s)
+static const struct probed_digest *digest_find(const struct file_stamp *s, bool has_code)
 {
 	for (unsigned i = 0; i < digests.n && i < DIGESTS; i++)
-		if (file_stamp_same(&digests.v[i].stamp, s))
+		if (digests.v[i].has_code == has_code && file_stamp_same(&digests.v[i].stamp, s))
 			return &digests.v[i];
 	return NULL;
 }
 
-static void find_digest(const struct elf_file *f, uint8_t ret[IMAGE_DIGEST_BYTES])
+/* F's digest; HAS_CODE: the one with its code. */
+static void find_digest(const struct elf_file *f, bool has_code, uint8_t ret[IMAGE_DIGEST_BYTES])
 {
-	const struct probed_digest *known;
-	struct probed_digest new;
+	struct probed_digest new = {.has_code = has_code};
+	const bool has_stamp = stamp_of(f->fd, &new.stamp);
+	const struct probed_digest *known = has_stamp ? digest_find(&new.stamp, has_code) : NULL;
 
-	if (!stamp_of(f->fd, &new.stamp)) {
-		elf_digest(f, ret);
-		return;
-	}
-	known = digest_find(&new.stamp);
 	if (known) {
 		memcpy(ret, known->digest, IMAGE_DIGEST_BYTES);
 		return;
 	}
-	elf_digest(f, ret);
+	(has_code ? elf_digest_code : elf_digest)(f, ret);
 	memcpy(new.digest, ret, IMAGE_DIGEST_BYTES);
-	if (clock_wall_ns() / 1000000000 > new.stamp.ctime_s + 2)
+	if (has_stamp && clock_wall_ns() / 1000000000 > new.stamp.ctime_s + 2)
 		digests.v[digests.n++ % DIGESTS] = new;
 }
 
@@ -137,7 +135,7 @@ static int probe(struct elf_file *f, int rc, const uint8_t *digest, struct image
 		if (digest)
 			memcpy(ret->digest, digest, IMAGE_DIGEST_BYTES);
 		else
-			find_digest(f, ret->digest);
+			find_digest(f, false, ret->digest);
 		read_loads(f, ret);
 	}
 	return rc;
@@ -180,7 +178,7 @@ int elf_probe_code(int fd, uint8_t ret[IMAGE_DIGEST_BYTES], struct err *err)
 
 	if (rc < 0)
 		return rc;
-	elf_digest_code(&f, ret);
+	find_digest(&f, true, ret);
 	elf_file_close(&f);
 	return 0;
 }
