@@ -33,6 +33,9 @@ struct opt {
 	const char *arg;       /* what the value is called in the help; NULL for flags */
 	const char *help;      /* one line; NULL keeps the option out of the help */
 	bool no_number_needed; /* OPT_U64: an argument behind it that is no number is not its value */
+	/* All that the value, or each part of it between commas, may be, with blanks between them:
+	 * for completions.  NULL: `arg` says it. */
+	const char *words;
 };
 
 /* Parses ARGV[1 .. ARGC) by TABLE (ended by names == NULL).  Operands go to OPERANDS in order. With

@@ -20,6 +20,9 @@ struct calc_args {
 	char *cache_dir;
 };
 
+/* How sure counts may be, for completions. */
+#define CALC_CONF_WORDS "low medium high exact"
+
 #define CALC_OPTIONS(a)                                                                            \
 	{"counts", OPT_STR, &(a)->counts, "FILE",                                                  \
 	 "how often code ran is in FILE, of callgrind --dump-instr=yes or gcov --json-format"},    \
@@ -27,8 +30,12 @@ struct calc_args {
 		 "best case on this CPU, as llvm-mca calls it (default: this machine's)"},         \
 		{"mhz", OPT_U64, &(a)->mhz, "N",                                                   \
 		 "clock of the CPU, for events that measure time"},                                \
-		{"conf", OPT_STR, &(a)->conf, "LEVEL",                                             \
-		 "count blocks at least so sure: low (default), medium, high, exact"},             \
+		{"conf",                                                                           \
+		 OPT_STR,                                                                          \
+		 &(a)->conf,                                                                       \
+		 "LEVEL",                                                                          \
+		 "count blocks at least so sure: low (default), medium, high, exact",              \
+		 .words = CALC_CONF_WORDS},                                                        \
 		{"conf-low", OPT_FLAG, &(a)->conf_low, NULL, NULL}, /* dcpicalc's */               \
 		{"conf-med", OPT_FLAG, &(a)->conf_med, NULL, NULL},                                \
 		{"conf-high", OPT_FLAG, &(a)->conf_high, NULL, NULL},                              \

@@ -205,7 +205,7 @@ static int cat_parse(struct cmd *c, struct cat_args *a)
 {
 	const struct opt table[] = {
 		{"write", OPT_STR, &a->write, "V",
-		 "rewrite FILE as a profile file of version 0.06 or 0.07"},
+		 "rewrite FILE as a profile file of version 0.06 or 0.07", .words = "0.06 0.07"},
 		{"o output", OPT_STR, &a->output, "OUT", "the file --write makes"},
 		{"branches", OPT_FLAG, &a->branches, NULL,
 		 "branches of sampled branch stacks: from, to, how often"},

@@ -23,7 +23,7 @@ static int diff_parse(struct cmd *c, struct diff_args *a)
 {
 	const struct opt table[] = {
 		{"by", OPT_STR, &a->by, "WHAT",
-		 "rows are image, procedure (default), line or address"},
+		 "rows are image, procedure (default), line or address", .words = SET_ROWS_WORDS},
 		{"absolute", OPT_FLAG, &a->opts.absolute, NULL,
 		 "compare amounts, not shares of all samples"},
 		{"per", OPT_STR, &a->per, "UNIT",

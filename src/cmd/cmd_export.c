@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/out_file.h"
 #include "base/plural.h"
+#include "cmd/calc_args.h"
 #include "cmd/cmd.h"
 #include "cmd/export_blocks.h"
 #include "cmd/filter.h"
@@ -325,14 +326,16 @@ static int export_parse(struct cmd *c, struct export *x, const struct format **r
 		vec_push(&table,
 			 (struct opt){format_flag(i), OPT_FLAG, &wanted[i], NULL, format_help(i)});
 	vec_push(&table, (struct opt){"o output", OPT_STR, &x->output, "PATH", "where to write"});
-	vec_push(&table, (struct opt){"version", OPT_STR, &x->version, "V",
-				      "of DCPI's files: 0.06 or 0.07 (default)"});
+	vec_push(&table,
+		 (struct opt){"version", OPT_STR, &x->version, "V",
+			      "of DCPI's files: 0.06 or 0.07 (default)", .words = "0.06 0.07"});
 	vec_push(&table, (struct opt){"counts", OPT_STR, &x->counts, "FILE",
 				      "--bb, --pixie, --lcov: how often code ran, of "
 				      "callgrind --dump-instr=yes or gcov --json-format"});
 	vec_push(&table, (struct opt){"conf", OPT_STR, &x->conf, "LEVEL",
 				      "--pixie: counts less sure than low, medium (default), high "
-				      "or exact are 0"});
+				      "or exact are 0",
+				      .words = CALC_CONF_WORDS});
 	vec_push(&table, (struct opt){"no-inline", OPT_FLAG, &x->no_inline, NULL,
 				      "inlined calls belong to the procedure they are in"});
 	vec_push(&table, (struct opt){0});

@@ -176,7 +176,8 @@ static int hpc_parse(struct cmd *c, struct hpc_args *a, struct build_opts *o)
 		 "list the instructions in the tree of contexts"},
 		{"M stat", OPT_LIST, &a->stats, "S[,S...]",
 		 "show beside sums: mean, stddev, cfvar, min, max over threads; normal, extrema, "
-		 "stats"},
+		 "stats",
+		 .words = "mean stddev cfvar min max normal extrema stats"},
 		{"no-sources no-source", OPT_FLAG, &a->no_sources, NULL, "copy no source files"},
 		{"no-traces", OPT_FLAG, &a->no_traces, NULL, "write no time lines"},
 		{"R replace-prefix", OPT_LIST, &a->prefixes, "FROM=TO",

@@ -90,7 +90,8 @@ int cmd_mem(struct cmd *c)
 	struct mem_cmd a = {.n = MEM_ROWS, .line_bytes = LINE_BYTES};
 	const struct opt table[] = {
 		{"by", OPT_STR, &a.by, "KEY",
-		 "level, tlb, latency, object, page, node, procedure, or line"},
+		 "level, tlb, latency, object, page, node, procedure, or line",
+		 .words = "level tlb latency object page node procedure line"},
 		{"n limit", OPT_U64, &a.n, "N", "how many rows (default 20; 0: all)"},
 		{"all", OPT_FLAG, &a.all, NULL, "--by line: lines that nobody contends for, too"},
 		{"line-bytes", OPT_U64, &a.line_bytes, "N", "bytes of a cache line (default 64)"},

@@ -93,7 +93,8 @@ static int prof_parse(struct cmd *c, struct prof_args *a)
 		{"by", OPT_STR, &a->by, "KEY[,KEY...]",
 		 "procedure (default), image, line, address, thread, comm, pid, tid, cgroup, "
 		 "unit, container, pod, namespace, image-tag, version, tenant, label, uid, exe, "
-		 "host"},
+		 "host",
+		 .words = "procedure image line address thread " OWNER_KEY_WORDS},
 		{"n limit", OPT_U64, &a->most, "N", "only the first N rows",
 		 .no_number_needed = strcmp(c->argv[0], "report") == 0},
 		{"inclusive", OPT_FLAG, &a->inclusive, NULL,

@@ -22,7 +22,7 @@ static int stats_parse(struct cmd *c, struct stats_args *a)
 {
 	const struct opt table[] = {
 		{"by", OPT_STR, &a->by, "WHAT",
-		 "rows are image, procedure (default), line or address"},
+		 "rows are image, procedure (default), line or address", .words = SET_ROWS_WORDS},
 		{"i", c->dcpi ? OPT_FLAG : OPT_SAY, &a->by_image,
 		 c->dcpi ? NULL : "say --by image; sets are operands", c->dcpi ? "by image" : NULL},
 		{"each", OPT_FLAG, &a->each, NULL,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Completion scripts.  What an option's value is follows from what help calls it: FILE or DB is a
- * path, `auto|bpf|ring` is one of three words, EVENT is what `dwell events` lists.  In zsh, for
- * one:
+/* Completion scripts.  What an option's value is its table says, or what help calls it: FILE or DB
+ * is a path, `auto|bpf|ring` is one of three words, EVENT is what `dwell events` lists.  In zsh,
+ * for one:
  *
  *	{"engine", OPT_STR, &engine, "auto|bpf|ring", "how samples are brought in"}
  *	'--engine=[how samples are brought in]:auto|bpf|ring:(auto bpf ring)'
@@ -29,6 +29,7 @@ struct option_values {
 	bool paths;	  /* it is a path */
 	const char *list; /* a shell command that prints them, a line each; NULL: none */
 	struct str words; /* with blanks between them; empty: none */
+	bool several;	  /* of them, with commas between */
 };
 
 static void add_words(struct str *out, const char *arg)
@@ -52,7 +53,10 @@ static struct option_values values_of(const struct opt *o)
 		return v;
 	for (size_t i = 0; i < n_elems(paths); i++)
 		v.paths |= strncmp(o->arg, paths[i], strlen(paths[i])) == 0;
-	if (str_starts(o->arg, "EVENT") || str_starts(o->arg, "E[+"))
+	v.several = strstr(o->arg, "[,");
+	if (o->words)
+		str_add(&v.words, o->words);
+	else if (str_starts(o->arg, "EVENT") || str_starts(o->arg, "E[+"))
 		v.list = LIST_EVENTS;
 	else if (str_starts(o->arg, "E[,"))
 		v.list = LIST_EPOCHS;
@@ -89,7 +93,7 @@ static void bash_begin(struct str *out)
 		     "_dwell()\n"
 		     "{\n"
 		     "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-		     "\tlocal command=${COMP_WORDS[1]} options= values= i\n"
+		     "\tlocal command=${COMP_WORDS[1]} options= values= before= i\n"
 		     "\n"
 		     "\tCOMPREPLY=()\n"
 		     "\t[ \"$cur\" != = ] || cur=\n"
@@ -108,7 +112,8 @@ static void bash_option(struct str *out, const struct opt *o)
 	if (v.list)
 		str_addf(out, ") values=$(%s);;\n", v.list);
 	else if (v.words.n)
-		str_addf(out, ") values='%s';;\n", str_get(&v.words));
+		str_addf(out, ") values='%s'%s;;\n", str_get(&v.words),
+			 v.several ? "; [[ $cur != *,* ]] || before=${cur%,*}," : "");
 	else if (v.paths)
 		str_add(out, ") compopt -o default; return;;\n");
 	else
@@ -153,7 +158,8 @@ static void bash_end(struct completion *c)
 		 "\t\tvalues=$options\n"
 		 "\tfi\n"
 		 "\tif [ -n \"$values\" ]; then\n"
-		 "\t\tCOMPREPLY=($(compgen -W \"$values\" -- \"$cur\"))\n"
+		 "\t\tCOMPREPLY=($(compgen -P \"$before\" -W \"$values\" -- "
+		 "\"${cur#\"$before\"}\"))\n"
 		 "\telse\n"
 		 "\t\tcompopt -o default\n"
 		 "\tfi\n"
@@ -216,6 +222,8 @@ static void zsh_option(struct str *out, const struct opt *o)
 			for (const char *s = v.list; *s; s++)
 				str_add(out, *s == '\'' ? "'\\''" : (char[]){*s, '\0'});
 			str_add(out, ")}");
+		} else if (v.words.n && v.several) {
+			str_addf(out, " _values -s , value %s", str_get(&v.words));
 		} else if (v.words.n) {
 			str_addf(out, "(%s)", str_get(&v.words));
 		} else if (v.paths) {
@@ -283,6 +291,8 @@ static void fish_option(struct str *out, const char *names, const struct opt *o)
 		str_add(out, v.paths ? " -r -F" : " -x");
 	if (v.list)
 		str_addf(&list, "(%s)", v.list);
+	else if (v.words.n && v.several)
+		str_addf(&list, "(__fish_append , %s)", str_get(&v.words));
 	else
 		str_add(&list, str_get(&v.words));
 	if (list.n) {

@@ -22,9 +22,13 @@ struct source_args {
 #define SOURCE_OPTIONS(a)                                                                          \
 	{"derive", OPT_LIST, &(a)->derived, "NAME=EXPR",                                           \
 	 "another column, computed from the others"},                                              \
-		{"stat", OPT_LIST, &(a)->stats, "S[,S...]",                                        \
+		{"stat",                                                                           \
+		 OPT_LIST,                                                                         \
+		 &(a)->stats,                                                                      \
+		 "S[,S...]",                                                                       \
 		 "HPCToolkit databases: sum (default), mean, stddev, cfvar, min, max over "        \
-		 "threads"},                                                                       \
+		 "threads",                                                                        \
+		 .words = "sum mean stddev cfvar min max"},                                        \
 		SOURCE_THREAD_OPTION(a),                                                           \
 		{"taxonomy", OPT_STR, &(a)->taxonomy, "FILE",                                      \
 		 "HPCToolkit databases: metrics as this METRICS.yaml has them; 'own': the "        \
@@ -40,10 +44,14 @@ struct source_args {
  * bool. */
 #define TREE_OPTIONS(t, by_text, callers_flag)                                                     \
 	{"callers", OPT_FLAG, callers_flag, NULL, "from procedures up to their callers"},          \
-		{"by", OPT_STR, by_text, "KEY[,KEY...]",                                           \
+		{"by",                                                                             \
+		 OPT_STR,                                                                          \
+		 by_text,                                                                          \
+		 "KEY[,KEY...]",                                                                   \
 		 "comm, pid, tid, cgroup, unit, container, pod, namespace, image-tag, "            \
 		 "version, tenant, label, uid, exe, host; then procedure, image, line "            \
-		 "or address"},                                                                    \
+		 "or address",                                                                     \
+		 .words = "procedure image line address " OWNER_KEY_WORDS},                        \
 		{"focus", OPT_STR, &(t)->scopes.focus, "REGEX",                                    \
 		 "only paths through procedures or images so called"},                             \
 		{"ignore", OPT_STR, &(t)->scopes.ignore, "REGEX",                                  \

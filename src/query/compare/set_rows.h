@@ -66,6 +66,9 @@ int set_rows_init(struct set_rows *r, struct source *const *sets, unsigned n, en
 		  const opt_list *images, struct err *err);
 void set_rows_release(struct set_rows *r);
 
+/* What rows may be of, for completions. */
+#define SET_ROWS_WORDS "image procedure line address"
+
 /* Parses what rows are: image, procedure, line or address, with perf's names for them. */
 int set_rows_parse_by(const char *text, enum scope_kind *ret, struct err *err);
 

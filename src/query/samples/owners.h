@@ -27,6 +27,11 @@ enum owner_key {
 	N_OWNER_KEYS
 };
 
+/* All keys, for completions. */
+#define OWNER_KEY_WORDS                                                                            \
+	"comm pid tid cgroup unit container pod namespace image-tag version tenant label uid exe " \
+	"host"
+
 /* "comm", "pid", ...: the option, the word of --by, the JSON key. */
 const char *owner_key_name(enum owner_key k);
 

@@ -17,6 +17,16 @@ complete dwell record --engine = b
 complete dwell record --event cpu-cl
 complete dwell prof --db ''
 complete dwell prof --comm ''
+complete dwell diff --by = ''
+complete dwell prof --by comm,im
+# Values of --by are those that the command takes.
+for command in prof tree mem diff stats; do
+	values=$(bash try.bash dwell $command --by '')
+	echo "$command:" $values
+	for by in $values; do
+		dwell $command --db none --by "$by" a b 2>&1 | grep -e '--by'
+	done
+done
 complete dwell nonsense x
 # No command of the overview is missing, and each option of a help is there.
 dwell help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p' | while read -r name; do
