@@ -140,8 +140,8 @@ int cmd_diff(struct cmd *c)
 	c->select.hosts = true; /* of fleets: each is an observation */
 	c->select.own_images = a.opts.level == SCOPE_IMAGE;
 	c->select.own_procedures = a.opts.level == SCOPE_PROCEDURE;
-	for (unsigned k = 0; k < 2 && rc == 0; k++)
-		rc = compared_set_open(&sets[k], a.operands.v[k], &c->select, &c->err);
+	if (rc == 0)
+		rc = compared_sets_open(sets, a.operands.v, &c->select, &c->err);
 	if (rc >= 0 && a.per)
 		rc = find_work(c, &a, sets);
 	if (rc >= 0) {

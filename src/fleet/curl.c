@@ -6,9 +6,22 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 
 #include "base/vec.h"
+
+/* Older libraries cannot be set up by two threads at once. */
+static CURLcode set_up(const struct curl *c)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	CURLcode rc;
+
+	pthread_mutex_lock(&lock);
+	rc = c->global_init(CURL_GLOBAL_DEFAULT);
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
 
 int curl_load(struct curl *ret, struct err *err)
 {
@@ -27,7 +40,5 @@ int curl_load(struct curl *ret, struct err *err)
 	if (!all)
 		return err_set(err, -ENOTSUP,
 			       "HTTP needs the library libcurl.so.4 (package libcurl4)");
-	return ret->global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK
-		       ? 0
-		       : err_set(err, -EIO, "libcurl cannot be set up");
+	return set_up(ret) == CURLE_OK ? 0 : err_set(err, -EIO, "libcurl cannot be set up");
 }

@@ -43,7 +43,7 @@ static int ask_fleet(struct fleet_loader *l, enum fleet_question_id q, const cha
 	const struct fleet_question *f = &fleet_questions[q];
 	_mem_ char *sql = xasprintf("%s%s%s", f->select, where, f->end);
 
-	return fleet_ask(l->s, sql, f->cols, f->n_cols, f->take, l, err);
+	return fleet_ask_once(l->sel->answers, l->s, sql, f->cols, f->n_cols, f->take, l, err);
 }
 
 /* Asks Q, whose statement ends with a column of ids, for IDS. */
@@ -100,17 +100,21 @@ static int ask_ids(struct fleet_loader *l, enum fleet_question_id q, const char 
 	return rc < 0 ? rc : ask_listed(l, q, ids, err);
 }
 
+static void list_id(struct fleet_ids *seen, uint64_t id, id_list *ret)
+{
+	if (id && fleet_ids_add(seen, id, 0))
+		vec_push(ret, id);
+}
+
 /* Ids of one column of what was counted, each once. */
 static void list_ids(const struct fleet_loader *l, bool owners, id_list *ret)
 {
 	struct fleet_ids seen = {0};
 
-	vec_each (c, &l->counts) {
-		const uint64_t id = owners ? c->owner : c->ctx;
-
-		if (id && fleet_ids_add(&seen, id, 0))
-			vec_push(ret, id);
-	}
+	vec_each (c, &l->counts)
+		list_id(&seen, owners ? c->owner : c->ctx, ret);
+	vec_each (r, &l->rows)
+		list_id(&seen, owners ? r->key.owner : r->key.ctx, ret);
 	fleet_ids_release(&seen);
 }
 
@@ -181,8 +185,8 @@ static int settle_procedures(struct fleet_loader *l, struct err *err)
 {
 	int rc;
 
-	vec_each (c, &l->counts) {
-		const uint32_t image = fleet_ids_find(&l->image_ids, c->ctx);
+	vec_each (r, &l->rows) {
+		const uint32_t image = fleet_ids_find(&l->image_ids, r->key.ctx);
 
 		if (image != FLEET_NO_NUMBER)
 			*vec_at(&l->used_images, image) = 1;
@@ -190,7 +194,7 @@ static int settle_procedures(struct fleet_loader *l, struct err *err)
 	rc = load_places(l, err);
 	fleet_take_names(l);
 	l->has_names = true;
-	fleet_counts_settle(l);
+	fleet_rows_settle(l);
 	return rc;
 }
 
@@ -475,7 +479,8 @@ static int choose_owners(struct fleet_loader *l, struct err *err)
 static int list_folded(struct fleet_loader *l, struct err *err)
 {
 	_vec_ id_list ids = {0};
-	int rc = fleet_ask(l->s, str_get(&l->folded), id_cols, 1, take_id, &ids, err);
+	int rc = fleet_ask_once(l->sel->answers, l->s, str_get(&l->folded), id_cols, 1, take_id,
+				&ids, err);
 
 	l->has_folded = ids.n;
 	if (rc < 0 || ids.n > MOST_FOLDED)
@@ -553,8 +558,6 @@ static int load_all(struct fleet_loader *l, struct err *err)
 		rc = load_rest(l, err);
 	if (rc >= 0)
 		rc = load_hosts(l, err);
-	fleet_rows_count(l);
-	/* Procedures are added up once more when they have names. */
 	fleet_counts_drop(l);
 	list_ids(l, true, &owners);
 	if (rc >= 0)
@@ -565,6 +568,7 @@ static int load_all(struct fleet_loader *l, struct err *err)
 		rc = load_contexts(l, err);
 	if (rc >= 0 && l->folded.n && l->sel->procedures)
 		rc = settle_procedures(l, err);
+	fleet_rows_count(l);
 	if (rc >= 0)
 		rc = fleet_add_counts(l, err);
 	return rc < 0 || l->sel->no_code || l->has_names ? rc : load_places(l, err);
@@ -617,7 +621,12 @@ int fleet_load(const char *url, const struct fleet_selection *sel, struct profil
 	       stacks_symbol_list *ret, struct err *err)
 {
 	struct fleet_loader l = {
-		.sel = sel, .p = p, .symbols = ret, .by_idle = sel->folded && !sel->want_owners};
+		.sel = sel,
+		.p = p,
+		.symbols = ret,
+		.by_idle = sel->folded && !sel->want_owners,
+		.by_row = sel->folded || sel->by_host,
+	};
 	int rc = fleet_server_open(&l.s, url, NULL, &(struct fleet_login){0}, err);
 
 	if (rc < 0)

@@ -4,6 +4,7 @@
 #define FLEET_LOAD_H
 
 #include "base/err.h"
+#include "fleet/answers.h"
 #include "port/stacks_in.h"
 
 struct fleet_selection {
@@ -22,6 +23,7 @@ struct fleet_selection {
 	 * others may be there, too.  NULL: all are wanted. */
 	int (*want_owners)(void *ctx, const struct profile *p, bool **ret, struct err *err);
 	void *want_owners_ctx;
+	struct fleet_answers *answers; /* what another thread asks, too; NULL: nobody does */
 	/* Told of each host that samples are of; NULL: nobody. */
 	void (*note)(void *ctx, const char *epoch, const char *host);
 	void *note_ctx;

@@ -36,11 +36,12 @@ struct fleet_loader {
 	bool has_folded;	 /* there are such */
 	bool has_names;		 /* of places, already */
 	bool by_idle;		 /* owners that are no idle tasks are all the same: 0 */
+	bool by_row;		 /* sums have hosts, or svmas that settle: they go to ROWS first */
 	bool is_taken;		 /* what is counted now is to be taken away */
 	ctx_id no_callers;	 /* above images that are there instead of contexts */
 	fleet_count_list counts; /* each once */
 	struct index counted;	 /* of these, while there may be more */
-	VEC(struct fleet_row) rows; /* that came with hosts in arrays, not yet among COUNTS */
+	VEC(struct fleet_row) rows; /* with BY_ROW, until COUNTS are made of them */
 	struct index row_index;
 	fleet_host_sums incoming, room;
 	struct fleet_ids image_ids; /* by id: number in the profile */
@@ -80,13 +81,13 @@ extern const struct fleet_question fleet_questions[FLEET_N_QUESTIONS];
 /* Leaves out what is nothing, when all is counted. */
 void fleet_counts_drop(struct fleet_loader *l);
 
-/* Counts what came with hosts in arrays. */
+/* Makes counts of all rows, which are nothing or more, each once. */
 void fleet_rows_count(struct fleet_loader *l);
 void fleet_rows_release(struct fleet_loader *l);
 
-/* Moves what was counted in a procedure to its start, by the names that are known now.  Sums of
- * days have it at the start that was known when they were made, values at each address. */
-void fleet_counts_settle(struct fleet_loader *l);
+/* Makes counts of all rows, moved to their procedure's start by the names that are known now.  Sums
+ * of days have it at the start that was known when they were made, values at each address. */
+void fleet_rows_settle(struct fleet_loader *l);
 
 /* Adds what was counted, whose names are known now, to the profile.  -EBADMSG. */
 int fleet_add_counts(struct fleet_loader *l, struct err *err);

@@ -217,6 +217,62 @@ static void merge_count(struct fleet_loader *l, const struct fleet_count *c)
 	l->counts.v[at].total += c->total;
 }
 
+static bool same_row(const void *owner, uint32_t i, const void *key)
+{
+	const struct fleet_loader *l = owner;
+	const struct fleet_count *x = &l->rows.v[i].key, *y = key;
+
+	return x->ctx == y->ctx && x->svma == y->svma && x->owner == y->owner &&
+	       x->event == y->event && x->vector == y->vector;
+}
+
+static struct fleet_row *row_of(struct fleet_loader *l, const struct fleet_count *key)
+{
+	const uint64_t hash = hash_count(key);
+	const uint32_t at = index_find(&l->row_index, hash, same_row, l, key);
+
+	if (at != INDEX_NONE)
+		return &l->rows.v[at];
+	index_add(&l->row_index, hash, (uint32_t)l->rows.n);
+	vec_push(&l->rows, (struct fleet_row){.key = *key});
+	return &l->rows.v[l->rows.n - 1];
+}
+
+static int by_host(const void *a, const void *b)
+{
+	const struct fleet_host_sum *x = a, *y = b;
+
+	return x->host < y->host ? -1 : x->host > y->host;
+}
+
+/* Counts C in its row. */
+static void count_in_row(struct fleet_loader *l, const struct fleet_count *c)
+{
+	struct fleet_count key = *c;
+	fleet_host_sums *hosts;
+	size_t i;
+
+	key.host = key.n = key.total = 0;
+	hosts = &row_of(l, &key)->hosts;
+	for (i = hosts->n; i && hosts->v[i - 1].host >= c->host; i--)
+		;
+	if (i == hosts->n || hosts->v[i].host != c->host) {
+		vec_push(hosts, (struct fleet_host_sum){0});
+		memmove(&hosts->v[i + 1], &hosts->v[i], (hosts->n - 1 - i) * sizeof(*hosts->v));
+		hosts->v[i] = (struct fleet_host_sum){.host = c->host};
+	}
+	hosts->v[i].n += c->n;
+	hosts->v[i].total += c->total;
+}
+
+static void count_one(struct fleet_loader *l, const struct fleet_count *c)
+{
+	if (l->by_row)
+		count_in_row(l, c);
+	else
+		merge_count(l, c);
+}
+
 /* Counts C, or takes it away.  IMAGE, unless it is NULL, is that of the leaf of a context: what is
  * of the context is no more of its procedure. */
 static void add_count(struct fleet_loader *l, struct fleet_count c, const uint64_t *image)
@@ -231,10 +287,10 @@ static void add_count(struct fleet_loader *l, struct fleet_count c, const uint64
 		away.ctx = *image;
 		away.n = -c.n;
 		away.total = -c.total;
-		merge_count(l, &away);
+		count_one(l, &away);
 		c.svma = 0;
 	}
-	merge_count(l, &c);
+	count_one(l, &c);
 }
 
 static int take_count(void *ctx, const struct native_value *v, struct err *err)
@@ -267,34 +323,6 @@ static const struct native_col hosts_cols[] = {
 	{"c3", "UInt64"},	 {"c4", "Array(UInt64)"}, {"c5", "Array(UInt64)"},
 	{"c6", "Array(UInt64)"}, {"c7", "UInt64"},	  {"c8", "UInt64"},
 };
-
-static bool same_row(const void *owner, uint32_t i, const void *key)
-{
-	const struct fleet_loader *l = owner;
-	const struct fleet_count *x = &l->rows.v[i].key, *y = key;
-
-	return x->ctx == y->ctx && x->svma == y->svma && x->owner == y->owner &&
-	       x->event == y->event && x->vector == y->vector;
-}
-
-static struct fleet_row *row_of(struct fleet_loader *l, const struct fleet_count *key)
-{
-	const uint64_t hash = hash_count(key);
-	const uint32_t at = index_find(&l->row_index, hash, same_row, l, key);
-
-	if (at != INDEX_NONE)
-		return &l->rows.v[at];
-	index_add(&l->row_index, hash, (uint32_t)l->rows.n);
-	vec_push(&l->rows, (struct fleet_row){.key = *key});
-	return &l->rows.v[l->rows.n - 1];
-}
-
-static int by_host(const void *a, const void *b)
-{
-	const struct fleet_host_sum *x = a, *y = b;
-
-	return x->host < y->host ? -1 : x->host > y->host;
-}
 
 /* Whether all of the hosts NEW are among TO. */
 static bool has_hosts(const fleet_host_sums *to, const fleet_host_sums *new)
@@ -398,7 +426,8 @@ void fleet_rows_count(struct fleet_loader *l)
 			c.host = h->host;
 			c.n = h->n;
 			c.total = h->total;
-			merge_count(l, &c);
+			if (c.n || c.total)
+				vec_push(&l->counts, c);
 		}
 	fleet_rows_release(l);
 }
@@ -503,27 +532,39 @@ static void spread_too_much(fleet_count_list *l)
 			move_count(&l->v[i], &l->v[i + 1]);
 }
 
-void fleet_counts_settle(struct fleet_loader *l)
+/* Adds up rows that have got the same key. */
+static void merge_rows(struct fleet_loader *l)
+{
+	_vec_ VEC(struct fleet_row) old = {0};
+
+	vec_each (r, &l->rows)
+		vec_push(&old, *r);
+	l->rows.n = 0;
+	index_release(&l->row_index);
+	vec_each (r, &old) {
+		vec_release(&l->incoming);
+		l->incoming = r->hosts;
+		merge_hosts(l, &r->key, false);
+	}
+}
+
+void fleet_rows_settle(struct fleet_loader *l)
 {
 	_vec_ VEC(const struct symtab *) tables = {0};
-	uint64_t image = 0, svma = 0, start = 0; /* of the count before */
 
 	vec_each (s, l->symbols)
 		*vec_at(&tables, s->image) = &s->symtab;
-	vec_each (c, &l->counts) {
-		if (c->ctx != image || c->svma != svma) {
-			const uint32_t im = fleet_ids_find(&l->image_ids, c->ctx);
-			const struct symtab *st =
-				im != FLEET_NO_NUMBER && im < tables.n ? tables.v[im] : NULL;
-			const uint32_t i = st ? symtab_find(st, c->svma) : PROC_NONE;
+	vec_each (r, &l->rows) {
+		const uint32_t im = fleet_ids_find(&l->image_ids, r->key.ctx);
+		const struct symtab *st =
+			im != FLEET_NO_NUMBER && im < tables.n ? tables.v[im] : NULL;
+		const uint32_t i = st ? symtab_find(st, r->key.svma) : PROC_NONE;
 
-			image = c->ctx;
-			svma = c->svma;
-			start = i != PROC_NONE ? symtab_get(st, i).start : svma;
-		}
-		c->svma = start;
+		if (i != PROC_NONE)
+			r->key.svma = symtab_get(st, i).start;
 	}
-	merge_again(l);
+	merge_rows(l);
+	fleet_rows_count(l);
 	if (!has_too_much(&l->counts))
 		return;
 	spread_too_much(&l->counts);

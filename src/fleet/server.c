@@ -197,8 +197,7 @@ int fleet_insert(struct fleet_server *s, enum fleet_table_id t, const struct nat
 	return send_request(s, parameters, packed.v, packed.n, true, err);
 }
 
-int fleet_ask(struct fleet_server *s, const char *sql, const struct native_col *cols, size_t n_cols,
-	      native_row_fn *fn, void *ctx, struct err *err)
+int fleet_fetch(struct fleet_server *s, const char *sql, struct http_answer *ret, struct err *err)
 {
 	_mem_ char *text = xasprintf("%s FORMAT Native", sql);
 	/* A server goes on with what nobody waits for, so it is told when to stop; it answers when
@@ -212,8 +211,17 @@ int fleet_ask(struct fleet_server *s, const char *sql, const struct native_col *
 	int rc = send_request(s, parameters, text, strlen(text), false, err);
 
 	if (rc >= 0)
-		rc = native_read(s->answer.bytes, s->answer.n, cols, n_cols, fn, ctx, err);
+		*ret = s->answer;
 	return rc;
+}
+
+int fleet_ask(struct fleet_server *s, const char *sql, const struct native_col *cols, size_t n_cols,
+	      native_row_fn *fn, void *ctx, struct err *err)
+{
+	struct http_answer answer;
+	int rc = fleet_fetch(s, sql, &answer, err);
+
+	return rc < 0 ? rc : native_read(answer.bytes, answer.n, cols, n_cols, fn, ctx, err);
 }
 
 static int take_number(void *ctx, const struct native_value *row, struct err *err)

@@ -40,6 +40,10 @@ int fleet_run(struct fleet_server *s, const char *sql, struct err *err);
 int fleet_insert(struct fleet_server *s, enum fleet_table_id t, const struct native_block *b,
 		 struct err *err);
 
+/* Asks SQL, without a format.  RET is the answer in format Native, S's until it is asked again.
+ * Errors as fleet_run. */
+int fleet_fetch(struct fleet_server *s, const char *sql, struct http_answer *ret, struct err *err);
+
 /* Asks SQL, without a format, and gives FN each row of the answer, which must have columns COLS.
  * No answer is larger than 2 GiB.  Errors as fleet_run and native_read. */
 int fleet_ask(struct fleet_server *s, const char *sql, const struct native_col *cols, size_t n_cols,

@@ -9,6 +9,8 @@
 #include "model/profile.h"
 #include "query/samples/owners.h"
 
+struct fleet_answers;
+
 struct select {
 	const char *db; /* NULL: $DWELLDB, $DCPIDB, the user's default */
 	const char
@@ -27,11 +29,12 @@ struct select {
 	bool one_event; /* unless events or sets are named: that of time alone, wall time if it is there */
 	bool wall_too; /* wall time where it is there beside all events, if none is named */
 	bool no_debuginfod;
-	bool runtime_frames; /* an interpreter's own frames too, which runtime.h folds */
-	bool branches;	     /* read branch stacks */
-	bool accesses;	     /* read accesses to memory */
-	bool hosts;	     /* tell owners of a fleet's database by host */
-	bool traces;	     /* read time lines of threads, sorted by time */
+	bool runtime_frames;	       /* an interpreter's own frames too, which runtime.h folds */
+	bool branches;		       /* read branch stacks */
+	bool accesses;		       /* read accesses to memory */
+	bool hosts;		       /* tell owners of a fleet's database by host */
+	struct fleet_answers *answers; /* of a fleet's database, that others want; else NULL */
+	bool traces;		       /* read time lines of threads, sorted by time */
 	bool no_code;	     /* rows are of owners alone: images will do, see fleet/load.h */
 	bool own_images;     /* rows are of images, without inclusive numbers */
 	bool own_procedures; /* or of procedures */

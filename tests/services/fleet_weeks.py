@@ -145,7 +145,8 @@ def hosts_are_observations():
     check(hosts == {"test": "paired", "a": 6, "b": 6, "both": 6}, hosts)
     # Student's p of the six differences of "new", by its density integrated: 9.9203e-06; of "burst" 0.36389.  Welch's of three and three: 6.1802e-04, 0.42338.  Holm triples the smallest of three.
     check(abs(p["new"] - 3 * 9.9203e-06) < 1e-3 * 9.9203e-06 and p["burst"] > 0.36, p)
-    text = dwell("diff", "--by", "image", "--db", s.db, "until=20210102", "since=20210105").stdout
+    text, said = asked(s, "diff", "--by", "image", "until=20210102", "since=20210105")
+    check([sum(x.startswith("SELECT id AS c0, " + column) for x in said) for column in ("kind", "known", "images")] == [1, 1, 0], "both weeks have one answer: %s" % said)
     check("p is over 6 hosts, each with itself" in text and "new" in text and "burst" not in text, text)
     day(14, range(3), 0)
     day(14, range(3, 6), 1)

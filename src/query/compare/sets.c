@@ -3,12 +3,15 @@
 #include "query/compare/sets.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "fleet/answers.h"
+#include "store/store.h"
 
 static void copy_list(opt_list *to, const opt_list *from)
 {
@@ -110,11 +113,11 @@ static int sets_parse(struct compared_set *set, struct err *err)
 	return 0;
 }
 
-int compared_set_open(struct compared_set *set, const char *text, const struct select *base,
-		      struct err *err)
+/* SET, not yet open. */
+static int set_init(struct compared_set *set, const char *text, const struct select *base,
+		    struct err *err)
 {
 	struct select *s = &set->select;
-	int rc;
 
 	*set = (struct compared_set){.text = text, .words = xstrdup(text), .select = *base};
 	for (enum owner_key k = 0; k < N_OWNER_KEYS; k++) {
@@ -125,15 +128,114 @@ int compared_set_open(struct compared_set *set, const char *text, const struct s
 	copy_list(&s->events, &base->events);
 	copy_list(&s->columns, &base->columns);
 	copy_list(&s->paths, &base->paths);
-	rc = sets_parse(set, err);
+	return sets_parse(set, err);
+}
+
+static int set_read(struct compared_set *set, struct err *err)
+{
+	return source_open(&set->source,
+			   &(struct source_opts){.select = &set->select, .threads = set->threads},
+			   err);
+}
+
+/* Closes SET if RC says that it could not be opened. */
+static int set_opened(struct compared_set *set, int rc, struct err *err)
+{
 	if (rc >= 0)
-		rc = source_open(&set->source,
-				 &(struct source_opts){.select = s, .threads = set->threads}, err);
-	if (rc < 0) {
-		compared_set_close(set);
-		return err_prefix(err, rc, "set '%s'", text);
+		return 0;
+	err_prefix(err, rc, "set '%s'", set->text);
+	compared_set_close(set);
+	return rc;
+}
+
+int compared_set_open(struct compared_set *set, const char *text, const struct select *base,
+		      struct err *err)
+{
+	int rc = set_init(set, text, base, err);
+
+	if (rc >= 0)
+		rc = set_read(set, err);
+	return set_opened(set, rc, err);
+}
+
+/* --- two at once --- */
+
+/* A set that another thread reads.  What is to be said of it waits until that thread ended. */
+struct set_reader {
+	struct compared_set *set;
+	VEC(char *) notices;
+	struct err err;
+	int rc;
+};
+
+static void keep_notice(void *ctx, const char *line)
+{
+	vec_push(&((struct set_reader *)ctx)->notices, xstrdup(line));
+}
+
+static void *reader_run(void *p)
+{
+	struct set_reader *r = p;
+
+	r->rc = set_read(r->set, &r->err);
+	return NULL;
+}
+
+/* Reads SETS[1] beside SETS[0]. */
+static int read_at_once(struct compared_set sets[2], struct err *err)
+{
+	struct select *s = &sets[1].select;
+	const struct select said = *s;
+	struct fleet_answers *answers = fleet_answers_new();
+	struct set_reader r = {.set = &sets[1]};
+	pthread_t thread;
+	bool beside;
+	int rc;
+
+	s->notice = s->notice ? keep_notice : NULL;
+	s->notice_ctx = &r;
+	sets[0].select.answers = s->answers = answers;
+	beside = pthread_create(&thread, NULL, reader_run, &r) == 0;
+	rc = set_opened(&sets[0], set_read(&sets[0], err), err);
+	if (beside)
+		pthread_join(thread, NULL);
+	else
+		reader_run(&r);
+	vec_each (line, &r.notices) {
+		said.notice(said.notice_ctx, *line);
+		free(*line);
 	}
-	return 0;
+	vec_release(&r.notices);
+	s->notice = said.notice;
+	s->notice_ctx = said.notice_ctx;
+	sets[0].select.answers = s->answers = NULL;
+	fleet_answers_free(answers);
+	r.rc = set_opened(&sets[1], r.rc, &r.err);
+	if (rc >= 0 && r.rc < 0 && err)
+		*err = r.err;
+	return rc < 0 ? rc : r.rc;
+}
+
+static bool is_of_fleet(const struct compared_set *set)
+{
+	_mem_ char *usual = store_default_path();
+
+	return fleet_is_url(set->select.db ? set->select.db : usual);
+}
+
+int compared_sets_open(struct compared_set sets[2], const char *const texts[2],
+		       const struct select *base, struct err *err)
+{
+	int rc = 0;
+
+	sets[0] = sets[1] = (struct compared_set){0};
+	for (unsigned k = 0; k < 2 && rc >= 0; k++)
+		rc = set_opened(&sets[k], set_init(&sets[k], texts[k], base, err), err);
+	if (rc >= 0 && is_of_fleet(&sets[0]) && is_of_fleet(&sets[1]))
+		return read_at_once(sets, err);
+	for (unsigned k = 0; k < 2 && rc >= 0; k++)
+		rc = set_opened(&sets[k], set_read(&sets[k], err), err);
+	return rc;
 }
 
 void compared_set_close(struct compared_set *set)

@@ -26,6 +26,11 @@ int compared_set_open(struct compared_set *set, const char *text, const struct s
 		      struct err *err);
 void compared_set_close(struct compared_set *set);
 
+/* Opens SETS as compared_set_open does for each of TEXTS.  Two of fleets' databases are read at
+ * once.  Close both in any case. */
+int compared_sets_open(struct compared_set sets[2], const char *const texts[2],
+		       const struct select *base, struct err *err);
+
 /* Whether A and B are the same samples of the same recording, also in a copy of its database. */
 bool compared_sets_same(const struct compared_set *a, const struct compared_set *b);
 

@@ -383,6 +383,7 @@ static int load_fleet(struct input *in, const struct select *s, struct err *err)
 		.epoch = all ? NULL : s->epochs,
 		.by_host = s->hosts,
 		.no_code = s->no_code,
+		.answers = s->answers,
 		.want_owners = names_owners(s) ? want_owners : NULL,
 		.want_owners_ctx = (void *)s,
 		.newest_day = !s->since && !s->until && !s->epochs,
