@@ -513,7 +513,7 @@ def dashboards_ask_what_there_is():
     samples = {}
     for panel in json.loads((examples / "clickhouse.json").read_text())["panels"]:
         sql = panel["targets"][0]["rawSql"]
-        for macro, value in (("$__timeFilter(t)", "t >= toDateTime('2020-01-01 00:00:00')"), ("${host:singlequote}", "'web1','web2'"), ("$event", "cycles")):
+        for macro, value in (("$__timeFilter(t)", "t >= toDateTime('2020-01-01 00:00:00')"), ("${host:singlequote}", "'web1','web2'"), ("${event:singlequote}", "'cycles'")):
             sql = sql.replace(macro, value)
         check("$" not in sql, sql)
         samples[panel["title"]] = s.ask(sql).splitlines()
