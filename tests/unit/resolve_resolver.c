@@ -299,7 +299,7 @@ TEST(a_debug_file_of_another_program)
 	EXPECT_EQ(look(&im, NULL, NULL, &hot), RESOLVE_OK); /* its own */
 	EXPECT(hot);
 	REQUIRE(sh("(cat p.c; for i in $(seq 900); do echo \"int f$i(int x) { return x * $i; }\"; "
-		   "done) >o.c && gcc -g -O1 -Wl,--build-id=0x%s o.c "
+		   "done) >o.c && gcc -g -O0 -Wl,--build-id=0x%s o.c "
 		   "-o debug/.build-id/%.2s/%s.debug",
 		   hex, hex, hex + 2) == 0);
 	EXPECT_EQ(look(&im, NULL, NULL, &hot), RESOLVE_PARTIAL);
