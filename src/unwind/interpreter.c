@@ -7,7 +7,7 @@
 static const char *const refusals[N_INTERPRETER_REFUSALS] = {
 	[INTERPRETER_OTHER_MACHINE] = "its frames are known on x86-64 only",
 	[INTERPRETER_WITHOUT_SYMBOLS] =
-		"it exports neither _PyRuntime nor _PyEval_EvalFrameDefault",
+		"it does not export both _PyRuntime and _PyEval_EvalFrameDefault",
 	[INTERPRETER_TOO_OLD] = "it is older than 3.8",
 	[INTERPRETER_OTHER_VERSION] = "the frames of this version are not known",
 	[INTERPRETER_OTHER_BUILD] = "it is a build without the global lock, or not what it says",
