@@ -12,10 +12,10 @@
 #include "resolve/elf_file.h"
 #include "resolve/elf_probe.h"
 
-int file_symbols_read(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], struct file_symbols *ret,
-		      struct err *err)
+int file_symbols_read(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], bool hashed,
+		      struct file_symbols *ret, struct err *err)
 {
-	struct file_symbols s = {.source = SYMTAB_NONE};
+	struct file_symbols s = {.source = SYMTAB_NONE, .is_hashed = hashed};
 	struct sha256 hash;
 	struct elf_file f;
 	int rc = elf_probe_as(fd, wanted, &s.layout, err);
@@ -23,7 +23,7 @@ int file_symbols_read(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], struct f
 	if (rc < 0)
 		return rc;
 	sha256_begin(&hash);
-	if (elf_file_open_hashed(&f, fd, &hash, NULL) >= 0) {
+	if (elf_file_open_hashed(&f, fd, hashed ? &hash : NULL, NULL) >= 0) {
 		s.source = symtab_elf_read(&f, &s.found);
 		symtab_elf_read_plt(&f, &s.found);
 		if (s.source < SYMTAB_FULL) {
@@ -32,7 +32,8 @@ int file_symbols_read(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], struct f
 		}
 		elf_file_close(&f);
 	}
-	sha256_end(&hash, s.content, sizeof(s.content));
+	if (hashed)
+		sha256_end(&hash, s.content, sizeof(s.content));
 	*ret = s;
 	return 0;
 }
@@ -45,14 +46,15 @@ bool file_symbols_add_debug(int fd, struct file_symbols *s)
 
 	sha256_begin(&hash);
 	sha256_add(&hash, s->content, sizeof(s->content));
-	if (elf_file_open_hashed(&f, fd, &hash, NULL) < 0)
+	if (elf_file_open_hashed(&f, fd, s->is_hashed ? &hash : NULL, NULL) < 0)
 		return false;
 	more = symtab_elf_read(&f, &s->found);
 	elf_file_close(&f);
 	if (more <= s->source)
 		return false;
 	s->source = more;
-	sha256_end(&hash, s->content, sizeof(s->content));
+	if (s->is_hashed)
+		sha256_end(&hash, s->content, sizeof(s->content));
 	return true;
 }
 

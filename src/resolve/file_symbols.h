@@ -10,14 +10,16 @@
 struct file_symbols {
 	struct image_layout layout; /* with its identity */
 	enum symtab_source source;
-	uint8_t content[SYMCACHE_CONTENT_BYTES]; /* hash of all that was read */
+	bool is_hashed;
+	uint8_t content[SYMCACHE_CONTENT_BYTES]; /* hash of all that was read, if IS_HASHED */
 	struct symtab_builder found;		 /* symtab_builder_finish or _release it */
 };
 
-/* Reads the ELF file open at FD (borrowed), which may be the image of digest WANTED (elf_probe_as).
- * Depends on its bytes alone.  0 or the errors of elf_probe. */
-int file_symbols_read(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], struct file_symbols *ret,
-		      struct err *err);
+/* Reads the ELF file open at FD (borrowed), which may be the image of digest WANTED (elf_probe_as);
+ * HASHED: with the hash of what is read, for a cache.  Depends on its bytes alone.  0 or the errors
+ * of elf_probe. */
+int file_symbols_read(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], bool hashed,
+		      struct file_symbols *ret, struct err *err);
 
 /* Adds the symbols of the separate debug file open at FD to S, when there are more than S has;
  * tells whether there were. */

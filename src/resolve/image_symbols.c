@@ -46,12 +46,17 @@ static bool open_cache(struct symbol_sources *src, const struct image *im, struc
 	return true;
 }
 
+static bool saves(const struct symbol_sources *src)
+{
+	return src->cache_dir && !src->no_save;
+}
+
 /* Failure to cache is no failure to resolve: a reader may have no right to write.  Tells whether ST
  * is in the cache now. */
 static bool save_info(struct symbol_sources *src, const struct image *im,
 		      const struct symcache_info *info, const struct symtab *st)
 {
-	return src->cache_dir && !src->no_save && im->build_id.n_bytes &&
+	return saves(src) && im->build_id.n_bytes &&
 	       build_id_same(&info->layout.build_id, &im->build_id) &&
 	       symcache_save(src->cache_dir, info, st, NULL) >= 0;
 }
@@ -77,12 +82,13 @@ static int begin_file(struct symbol_sources *src, const struct image *im, struct
 	if (open_cache(src, im, s)) {
 		ret->layout = cached->layout;
 		ret->source = cached->source;
+		ret->is_hashed = true;
 		memcpy(ret->content, cached->content, sizeof(ret->content));
 		*ret_claimed = cached->is_claimed;
 		return -1;
 	}
 	fd = debug_file_open_code(&src->where, im, ret_path, NULL);
-	if (fd >= 0 && file_symbols_read(fd, im->digest, ret, NULL) >= 0) {
+	if (fd >= 0 && file_symbols_read(fd, im->digest, saves(src), ret, NULL) >= 0) {
 		s->layout = ret->layout;
 		*ret_claimed = !file_symbols_believed(fd);
 	}
@@ -189,7 +195,7 @@ static void load_vmlinux(struct symbol_sources *src, const struct image *im,
 
 	if (fd < 0)
 		return;
-	if (file_symbols_read(fd, im->digest, &fs, NULL) < 0)
+	if (file_symbols_read(fd, im->digest, false, &fs, NULL) < 0)
 		return;
 	/* Whoever samples a kernel knows its build-id alone. */
 	memset(fs.layout.digest, 0, sizeof(fs.layout.digest));
@@ -539,7 +545,7 @@ int image_symbols_read(int fd, int debug, const uint8_t wanted[IMAGE_DIGEST_BYTE
 	struct symcache_info info = {.kind = IMAGE_FILE, .path = ""};
 	struct file_symbols fs;
 	struct symtab st;
-	int rc = file_symbols_read(fd, wanted, &fs, err);
+	int rc = file_symbols_read(fd, wanted, true, &fs, err);
 
 	if (rc < 0)
 		return rc;

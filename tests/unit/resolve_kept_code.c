@@ -32,7 +32,7 @@ static void some_ranges(int fd, kept_ranges *ret)
 	struct file_symbols fs;
 	struct symtab st;
 
-	REQUIRE(file_symbols_read(fd, none, &fs, NULL) >= 0);
+	REQUIRE(file_symbols_read(fd, none, true, &fs, NULL) >= 0);
 	symtab_builder_finish(&fs.found, &st);
 	for (uint32_t i = 0; i < st.n && ret->n < MOST_PROCS; i += st.n / MOST_PROCS + 1) {
 		struct procedure p;
