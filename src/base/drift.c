@@ -14,9 +14,6 @@
 /* Parts of a timer's period below this are no shorter than what programs do in one go. */
 #define GRAIN_NS 100000
 
-/* A period is drawn from the one asked for plus and minus this part of it. */
-#define DRAW_PART 64
-
 /* The kernel takes no less: kernel/events/core.c, perf_swevent_start_hrtimer. */
 #define MIN_PERIOD_NS 10000
 
@@ -58,7 +55,7 @@ uint64_t drift_badness(uint64_t period_ns)
 
 uint64_t drift_draw(uint64_t period_ns, uint64_t *state)
 {
-	uint64_t part = period_ns / DRAW_PART, best = period_ns, least = UINT64_MAX;
+	uint64_t part = period_ns / DRIFT_PART, best = period_ns, least = UINT64_MAX;
 
 	for (int i = 0; i < N_DRAWS && part; i++) {
 		uint64_t p, badness;

@@ -11,14 +11,17 @@
 
 #include <stdint.h>
 
+/* Periods are drawn from the one asked for plus and minus this part of it. */
+#define DRIFT_PART 64
+
 /* How badly a clock of PERIOD_NS wanders through the phases of timers of 1, 10/3, 4 and 10 ms (the
  * ticks of kernels at 1000, 300, 250 and 100 Hz, and what programs like to sleep for): the longest
  * time, in ns, that a part of a timer's period can stay without a sample, divided by the number of
  * such parts.  UINT64_MAX: it stays for ever. */
 uint64_t drift_badness(uint64_t period_ns);
 
-/* A period near PERIOD_NS, at most 1/64 of it away, that wanders well: the best of a few drawn from
- * *STATE, which moves on. */
+/* A period near PERIOD_NS, at most 1/DRIFT_PART of it away, that wanders well: the best of a few
+ * drawn from *STATE, which moves on. */
 uint64_t drift_draw(uint64_t period_ns, uint64_t *state);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -43,6 +44,21 @@ static double record_account_pct(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+/* What was asked for beside what was done: "1,003,009 ns (997 Hz) is the mean: ..." */
+static void show_drawn(struct str *out, const struct profile *t, const struct recorder_event *e)
+{
+	const uint64_t period = e->event.period;
+	const char *unit = profile_str(t, e->event.unit);
+	char a[32];
+
+	if (!e->drawn_part)
+		return;
+	str_addf(out, "    %s%s%s", thousands(period, a), *unit ? " " : "", unit);
+	if (strcmp(unit, "ns") == 0)
+		str_addf(out, " (%.*f Hz)", period > 100000000 ? 2 : 0, 1e9 / (double)period);
+	str_addf(out, " is the mean: each period is drawn within 1/%u of it\n", e->drawn_part);
+}
+
 static void show_event(struct str *out, const struct profile *t, const struct recorder_event *e,
 		       event_id id)
 {
@@ -66,6 +82,7 @@ static void show_event(struct str *out, const struct profile *t, const struct re
 	str_addf(out, "; %s sample%s reached = %s stored + %s lost\n",
 		 thousands(e->event.n_reached, a), plural_s(e->event.n_reached),
 		 thousands(e->n_stored, b), thousands(e->n_lost, l));
+	show_drawn(out, t, e);
 	vec_each (loss, &t->losses)
 		if (loss->event == id)
 			str_addf(out, "    lost: %s %s\n", profile_str(t, loss->name),
@@ -169,6 +186,8 @@ void record_account_emit(struct str *out, const struct recorder *r, const char *
 			json_key(&j, counts[k].key);
 			json_u64(&j, counts[k].n);
 		}
+		json_key(&j, "drawn_within");
+		json_double(&j, e->drawn_part ? 1.0 / e->drawn_part : 0);
 		json_key(&j, "duty");
 		json_double(&j, event_duty(&e->event));
 		json_key(&j, "losses");

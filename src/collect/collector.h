@@ -187,6 +187,10 @@ uint32_t collector_n_log_cpus(const struct collector *c); /* 0 without a log */
 /* The account of event number I of the options, as far as the profile was told. */
 const struct account *collector_account(const struct collector *c, uint32_t i);
 
+/* The part of its mean within which each of EVENT's periods is drawn: 64 for 1/64; 0: they are all
+ * alike, or the kernel adapts them to a frequency. */
+uint32_t collector_drawn_part(const struct collector *c, event_id event);
+
 /* With slots: only the events of SLOT count from now on.  Those of slot 0 do at the start. */
 void collector_run_slot(struct collector *c, uint32_t slot);
 

@@ -60,11 +60,17 @@ static void draw_clock(struct collector *c, struct opened *o, uint64_t period)
 	opened_set_period(o, o->period);
 }
 
+/* How far the periods of a counter may be apart at least: IBS wants sixteens. */
+static int64_t count_grid(uint64_t period)
+{
+	return period % 16 ? 1 : 16;
+}
+
 /* Only when it has taken samples: an event that is rarer than new periods would never take one. */
 static void draw_count(struct collector *c, struct opened *o, uint64_t period)
 {
 	int64_t part = (int64_t)(period / COUNT_PART), by;
-	int64_t grid = period % 16 ? 1 : 16; /* IBS wants sixteens */
+	int64_t grid = count_grid(period);
 	struct opened_count n;
 
 	if (part < grid || !opened_read(o, &n) ||
@@ -85,6 +91,21 @@ static void draw_period(struct collector *c, struct opened *o)
 		draw_clock(c, o, period);
 	else if (period > 1)
 		draw_count(c, o, period);
+}
+
+uint32_t collector_drawn_part(const struct collector *c, event_id event)
+{
+	for (uint32_t i = 0; i < c->opts.n_events; i++) {
+		const struct event_spec *s = &c->specs[i];
+		const uint64_t period = s->attr.freq ? 0 : s->attr.sample_period;
+
+		if (c->events[i] != event || !period)
+			continue;
+		if (s->is_clock)
+			return DRIFT_PART;
+		return (int64_t)(period / COUNT_PART) < count_grid(period) ? 0 : COUNT_PART;
+	}
+	return 0;
 }
 
 /* When each clock has had its period for as long as it stays, give or take a quarter. */

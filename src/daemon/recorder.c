@@ -131,6 +131,7 @@ static void summarise(struct recorder *r)
 				 .event = p->events.v[i],
 				 .name = profile_str(p, p->events.v[i].name),
 				 .measures = event_measures(p, &p->events.v[i]),
+				 .drawn_part = collector_drawn_part(r->sampling.collector, i),
 				 .n_lost = profile_n_lost(p, i),
 				 .calls = collector_chain_counts(r->sampling.collector, i)});
 	vec_each (v, &p->values) {

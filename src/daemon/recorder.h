@@ -31,6 +31,7 @@ struct recorder_event {
 	const char *name;
 	const char *measures; /* "ns": samples are intervals, which took AMOUNT together; "" */
 	uint64_t amount;
+	uint32_t drawn_part; /* as collector_drawn_part tells it */
 	uint64_t n_stored, n_idle, n_unknown, n_lost;
 	uint64_t n_not_delivered;  /* by the event's own count, outside idle; 0 when not known */
 	struct chain_counts calls; /* with call paths: how they came out */

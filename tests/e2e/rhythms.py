@@ -75,6 +75,7 @@ def rate_of_programs():
 def processes_shorter_than_a_period():
     """Each new process would begin a period of its own, and end before it has a sample."""
     a = record("-e", "cpu-clock", "-F", 100, "--", sys.executable, os.path.abspath(__file__), "forks", longer(4))
+    check(a["events"][0]["drawn_within"] == 1 / 64, str(a["events"][0]))
     ns = json.loads(a["said"])["forks"]
     want = ns / a["events"][0]["period"]
     n = sum(r["counts"]["cpu-clock"] for r in Prof(by="comm").rows if r["comm"] == "forks")
