@@ -87,10 +87,9 @@ static int ask_reader(const struct keep_turn *t, const struct keep_asked *a, siz
 	int rc;
 
 	/* Its code need not be hashed again. */
-	knows = table_cache_load_note(t->code->fd, &note) &&
-		image_digest_same(note.layout.digest, im->digest);
-	*ret_n = keep_question(im, knows && note.has_content ? note.content : NULL, &a->ranges,
-			       !a->bare, CONFINE_MAX_ARG, &question);
+	knows = table_cache_knows(t->code->fd, im, &note);
+	*ret_n = keep_question(im, knows, knows && note.has_content ? note.content : NULL,
+			       &a->ranges, !a->bare, CONFINE_MAX_ARG, &question);
 	rc = readers_ask(a->bare ? READ_KEPT_BARE : READ_KEPT, t->code->fd, question.v, question.n,
 			 0, &m, NULL);
 	wr_release(&question);

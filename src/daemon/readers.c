@@ -130,6 +130,7 @@ static int run_symbols(const struct confine_files *files, const uint8_t *arg, si
 	uint8_t wanted[IMAGE_DIGEST_BYTES] = {0};
 
 	memcpy(wanted, arg, n_arg < sizeof(wanted) ? n_arg : sizeof(wanted));
+	keep_take_known(files->fd[0], arg, n_arg);
 	return image_symbols_read(files->fd[0], files->n > 1 ? files->fd[1] : -1, wanted, ret, err);
 }
 
@@ -139,6 +140,7 @@ static int run_kept(const struct confine_files *files, const uint8_t *arg, size_
 	const struct kept_files kept = {files->fd[0], files->n > 1 ? files->fd[1] : -1,
 					files->n > 2 ? files->fd[2] : -1};
 
+	keep_take_known(files->fd[0], arg, n_arg);
 	return keep_answer(kept, arg, n_arg, ret, err);
 }
 

@@ -258,9 +258,11 @@ static int ask_symbols(const struct symbol_sources *symbols, const struct mapped
 {
 	const kept_ranges none = {0};
 	struct wr question = {0};
+	struct file_note note;
 	int rc;
 
-	keep_question(im, NULL, &none, true, CONFINE_MAX_ARG, &question);
+	keep_question(im, table_cache_knows(c->fd, im, &note), NULL, &none, true, CONFINE_MAX_ARG,
+		      &question);
 	rc = readers_ask(READ_SYMBOLS, c->fd, question.v, question.n, 0, ret, NULL);
 	if (rc == -EPROTO && image_symbols_has_debug(symbols, im))
 		rc = readers_ask(READ_SYMBOLS_BARE, c->fd, question.v, question.n, 0, ret, NULL);

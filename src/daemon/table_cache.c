@@ -252,6 +252,11 @@ bool table_cache_load_note(int fd, struct file_note *ret)
 	return load_kept(fd, NULL, ret) >= 0;
 }
 
+bool table_cache_knows(int fd, const struct image *im, struct file_note *ret)
+{
+	return table_cache_load_note(fd, ret) && image_digest_same(ret->layout.digest, im->digest);
+}
+
 /* Whether what is to be kept of the file at FD may be, and under which name. */
 static bool may_keep(int fd, const struct file_stamp *read, bool nosuid, const char *suffix,
 		     struct table_file_of *ret, char name[NAME_BYTES])

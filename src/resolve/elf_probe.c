@@ -114,6 +114,16 @@ static void find_digest(const struct elf_file *f, bool has_code, uint8_t ret[IMA
 		digests.v[digests.n++ % DIGESTS] = new;
 }
 
+void elf_probe_remember(int fd, const uint8_t digest[IMAGE_DIGEST_BYTES])
+{
+	struct probed_digest new = {0};
+
+	if (!stamp_of(fd, &new.stamp) || digest_find(&new.stamp, false))
+		return;
+	memcpy(new.digest, digest, IMAGE_DIGEST_BYTES);
+	digests.v[digests.n++ % DIGESTS] = new;
+}
+
 /* RC says whether F could be opened; when not, only its size and bytes are used.  DIGEST is F's, or
  * NULL where it is not known. */
 static int probe(struct elf_file *f, int rc, const uint8_t *digest, struct image_layout *ret)

@@ -27,6 +27,10 @@ int elf_probe_as(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], struct image_
 int elf_probe_known(int fd, const uint8_t digest[IMAGE_DIGEST_BYTES], struct image_layout *ret,
 		    struct err *err);
 
+/* Lets this thread's probes of the file at FD take DIGEST for its digest without the code
+ * and without reading for it: the caller knows it. */
+void elf_probe_remember(int fd, const uint8_t digest[IMAGE_DIGEST_BYTES]);
+
 /* Whether the file at FD, whose layout L elf_probe read, has the digest WANTED: with its code or
  * without.  A digest that is not known fits every file. */
 bool elf_probe_is(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], const struct image_layout *l);

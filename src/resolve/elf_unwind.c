@@ -273,8 +273,9 @@ static void make_key(const struct unwind_input *in, struct code_frames *code,
 	sha256_end(&h, ret, UNWIND_KEY_BYTES);
 }
 
-static int resolve_elf_unwind_load(struct elf_file *f, size_t most_bytes, struct unwind_table *ret,
-				   struct err *err)
+/* WITH_KEY: the table gets its key, for which all that was read is hashed. */
+static int resolve_elf_unwind_load(struct elf_file *f, size_t most_bytes, bool with_key,
+				   struct unwind_table *ret, struct err *err)
 {
 	struct unwind_input in = {.machine = f->machine};
 	const struct elf_segment *s = find_segment(f, PT_GNU_SFRAME);
@@ -305,7 +306,7 @@ static int resolve_elf_unwind_load(struct elf_file *f, size_t most_bytes, struct
 		rc = err_set(err, -E2BIG, "frame information of more than %zu bytes", most_bytes);
 	else
 		rc = unwind_build(&in, ret, err);
-	if (rc >= 0)
+	if (rc >= 0 && with_key)
 		make_key(&in, &code, ret->key);
 	code_frames_release(&code);
 	free((void *)in.eh_frame.bytes);
@@ -315,13 +316,14 @@ static int resolve_elf_unwind_load(struct elf_file *f, size_t most_bytes, struct
 	return rc;
 }
 
-static int load_fd(int fd, size_t most_bytes, struct unwind_table *ret, struct err *err)
+static int load_fd(int fd, size_t most_bytes, bool with_key, struct unwind_table *ret,
+		   struct err *err)
 {
 	struct elf_file f;
 	int rc = elf_file_open(&f, fd, err);
 
 	if (rc >= 0) {
-		rc = resolve_elf_unwind_load(&f, most_bytes, ret, err);
+		rc = resolve_elf_unwind_load(&f, most_bytes, with_key, ret, err);
 		elf_file_close(&f);
 	}
 	return rc;
@@ -329,12 +331,12 @@ static int load_fd(int fd, size_t most_bytes, struct unwind_table *ret, struct e
 
 int elf_unwind_load(int fd, struct unwind_table *ret, struct err *err)
 {
-	return load_fd(fd, SIZE_MAX, ret, err);
+	return load_fd(fd, SIZE_MAX, true, ret, err);
 }
 
 int elf_unwind_load_small(int fd, struct unwind_table *ret, struct err *err)
 {
-	return load_fd(fd, ELF_UNWIND_SMALL_BYTES, ret, err);
+	return load_fd(fd, ELF_UNWIND_SMALL_BYTES, false, ret, err);
 }
 
 int elf_unwind_load_bytes(const uint8_t *bytes, size_t n, struct unwind_table *ret, struct err *err)
@@ -343,7 +345,7 @@ int elf_unwind_load_bytes(const uint8_t *bytes, size_t n, struct unwind_table *r
 	int rc = elf_file_open_bytes(&f, bytes, n, err);
 
 	if (rc >= 0) {
-		rc = resolve_elf_unwind_load(&f, SIZE_MAX, ret, err);
+		rc = resolve_elf_unwind_load(&f, SIZE_MAX, true, ret, err);
 		elf_file_close(&f);
 	}
 	return rc;

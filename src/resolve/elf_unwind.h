@@ -15,7 +15,8 @@ int elf_unwind_load(int fd, struct unwind_table *ret, struct err *err);
 
 /* Loads the table of the file at FD in a process that must stay small.  -E2BIG when sections, rows
  * and what they are made of would take more than ELF_UNWIND_SMALL_BYTES; other errors as
- * elf_unwind_load. */
+ * elf_unwind_load.  RET has no key: whoever is told of it makes one of the answer
+ * (answer_table_key). */
 #define ELF_UNWIND_SMALL_BYTES ((size_t)16 << 20)
 int elf_unwind_load_small(int fd, struct unwind_table *ret, struct err *err);
 

@@ -17,6 +17,7 @@
 #include "base/rd.h"
 #include "base/root_file.h"
 #include "resolve/debug_file.h"
+#include "resolve/elf_probe.h"
 #include "resolve/file_symbols.h"
 #include "resolve/image_symbols.h"
 #include "resolve/symcache.h"
@@ -96,16 +97,17 @@ int keep_now(const char *dir, const struct image *im, int fd, const kept_ranges 
 }
 
 /* Bits of a question. */
-enum { KEEP_LINES = 1, KEEP_CONTENT = 2 };
+enum { KEEP_LINES = 1, KEEP_CONTENT = 2, KEEP_KNOWN = 4 };
 
-size_t keep_question(const struct image *im, const uint8_t *content, const kept_ranges *ranges,
-		     bool lines, size_t most, struct wr *ret)
+size_t keep_question(const struct image *im, bool is_known, const uint8_t *content,
+		     const kept_ranges *ranges, bool lines, size_t most, struct wr *ret)
 {
 	uint64_t end = 0;
 	size_t n = 0;
 
 	wr_bytes(ret, im->digest, sizeof(im->digest));
-	wr_u8(ret, (lines ? KEEP_LINES : 0) | (content ? KEEP_CONTENT : 0));
+	wr_u8(ret, (lines ? KEEP_LINES : 0) | (content ? KEEP_CONTENT : 0) |
+			   (is_known ? KEEP_KNOWN : 0));
 	wr_u8(ret, im->build_id.n_bytes);
 	wr_bytes(ret, im->build_id.bytes, im->build_id.n_bytes);
 	if (content)
@@ -119,6 +121,12 @@ size_t keep_question(const struct image *im, const uint8_t *content, const kept_
 		n++;
 	}
 	return n;
+}
+
+void keep_take_known(int fd, const uint8_t *question, size_t n)
+{
+	if (n > IMAGE_DIGEST_BYTES && question[IMAGE_DIGEST_BYTES] & KEEP_KNOWN)
+		elf_probe_remember(fd, question);
 }
 
 /* The image that a question is about; RET_LINES: whether lines are wanted; RET_CONTENT: the file's

@@ -32,10 +32,13 @@ int keep_now(const char *dir, const struct image *im, int fd, const kept_ranges 
 void keep_open_debug(const uint8_t *question, size_t n, struct kept_files *ret);
 
 /* Keeps code in two parts: a child makes bytes of the file's RANGES, as a question has them, and
- * whoever asked keeps them.  LINES and CONTENT: as kept_code_read.  keep_question stops at MOST
- * bytes and returns how many ranges it has.  RET_CONTENT is the file's content; it may be NULL. */
-size_t keep_question(const struct image *im, const uint8_t *content, const kept_ranges *ranges,
-		     bool lines, size_t most, struct wr *ret);
+ * whoever asked keeps them.  LINES and CONTENT: as kept_code_read.  IS_KNOWN: the file is known to
+ * have IM's digest.  keep_question stops at MOST bytes and returns how many ranges it has.
+ * keep_take_known spares the child, which has the file at FD, hashing it for what is known.
+ * RET_CONTENT is the file's content; it may be NULL. */
+size_t keep_question(const struct image *im, bool is_known, const uint8_t *content,
+		     const kept_ranges *ranges, bool lines, size_t most, struct wr *ret);
+void keep_take_known(int fd, const uint8_t *question, size_t n);
 int keep_answer(struct kept_files files, const uint8_t *question, size_t n, struct wr *ret,
 		struct err *err);
 int keep_bytes(const char *dir, const struct image *im, struct keep_file file, const uint8_t *bytes,

@@ -201,8 +201,9 @@ static int compare_reads(const void *a, const void *b)
 
 /* Whether the N bytes of code at P may have a jump to where a register or memory says: the flow of
  * other code reads no constants, and most procedures have none.  On x86 that is opcode FF /4 (Intel
- * SDM, "JMP"), looked for at every byte; on arm64 BR and its kind (Arm ARM, "Unconditional branch
- * (register)"). */
+ * SDM, "JMP"), looked for at every byte, but not with a register and 8 bits alone, as in
+ * jmp *8(%rsi): what is in an object is no table, and an FF before an operand-size prefix would be
+ * one of these.  On arm64 it is BR and its kind (Arm ARM, "Unconditional branch (register)"). */
 static bool may_jump_anywhere(uint16_t machine, const uint8_t *p, size_t n)
 {
 	const uint8_t *end = p + n;
@@ -214,7 +215,7 @@ static bool may_jump_anywhere(uint16_t machine, const uint8_t *p, size_t n)
 		return false;
 	}
 	for (; (p = memchr(p, 0xff, (size_t)(end - p))) && p + 1 < end; p++)
-		if ((p[1] >> 3 & 7) == 4)
+		if ((p[1] >> 3 & 7) == 4 && (p[1] >> 6 != 1 || (p[1] & 7) == 4))
 			return true;
 	return false;
 }

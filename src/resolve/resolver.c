@@ -591,13 +591,18 @@ size_t resolver_frames(struct resolver *r, const struct image *im, uint64_t svma
 	return n;
 }
 
-/* Whether the linker made the procedure at SVMA of E: nothing is known of it, and a library's debug
- * file takes long to open for that. */
-static bool is_stub(const struct resolver_entry *e, uint64_t svma)
+/* Whether nothing is known of the code at SVMA of E, which is IM: the linker made the procedure, or
+ * there is none though all symbols are known.  A library's debug file takes long to open for that,
+ * and call paths that went astray lead there.  Who strips symbols by name leaves the DWARF in the
+ * file itself. */
+static bool has_no_source(const struct resolver *r, const struct resolver_entry *e,
+			  const struct image *im, uint64_t svma)
 {
 	const uint32_t i = symtab_find(e->result.symtab, svma);
 
-	return i != PROC_NONE && symtab_get(e->result.symtab, i).flags & PROC_PLT;
+	if (i != PROC_NONE)
+		return symtab_get(e->result.symtab, i).flags & PROC_PLT;
+	return e->result.status == RESOLVE_OK && image_symbols_has_debug(&r->sources, im);
 }
 
 /* What knows the inlined calls at SVMA of E.  Code kept with the recording is asked where it has
@@ -610,7 +615,7 @@ static struct lines *lines_for_scopes(struct resolver *r, struct resolver_entry 
 	const struct kept_proc *p = kept ? kept_code_find(kept, svma) : NULL;
 
 	if (!p || !p->rows.n || kept->info.is_claimed)
-		return is_stub(e, svma) ? NULL : open_lines(r, e, im, true, NULL);
+		return has_no_source(r, e, im, svma) ? NULL : open_lines(r, e, im, true, NULL);
 	if (!e->kept_scopes)
 		e->kept_scopes = kept_lines(kept);
 	return e->kept_scopes;
