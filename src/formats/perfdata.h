@@ -356,6 +356,11 @@ struct perfdata_record {
 int perfdata_read_record(const struct perfdata *pd, const struct perfdata_head *head,
 			 const uint8_t *p, struct perfdata_record *ret);
 
+/* Tells the mode, address and thread of the sample at P if it is of an event that has its fields as
+ * PD's first one does; else what it tells is another.  False where it tells none. */
+bool perfdata_peek(const struct perfdata *pd, const uint8_t *p, unsigned *ret_mode,
+		   uint64_t *ret_ip, uint32_t *ret_tid);
+
 /* Takes a record that describes (ATTR, BUILD_ID, EVENT_UPDATE, FEATURE, ID_INDEX) into PD; others
  * change nothing. */
 int perfdata_take_record(struct perfdata *pd, const struct perfdata_head *head, const uint8_t *p,

@@ -373,6 +373,28 @@ int perfdata_read_record(const struct perfdata *pd, const struct perfdata_head *
 	return r.bad ? -EBADMSG : 0;
 }
 
+bool perfdata_peek(const struct perfdata *pd, const uint8_t *p, unsigned *ret_mode,
+		   uint64_t *ret_ip, uint32_t *ret_tid)
+{
+	const uint64_t need = PERFDATA_S_IP | PERFDATA_S_TID;
+	struct perfdata_head head;
+	uint64_t type;
+	struct rd r;
+
+	perfdata_read_head(pd, p, &head);
+	type = pd->events.n ? pd->events.v[0].attr.sample_type : 0;
+	if (head.type != PERFDATA_SAMPLE || (type & need) != need)
+		return false;
+	r = body_of(&head, p);
+	if (type & PERFDATA_S_IDENTIFIER)
+		rd_bytes(&r, 8);
+	*ret_mode = head.misc & PERFDATA_MISC_MODE;
+	*ret_ip = rd_64(&r, pd->big_endian);
+	rd_32(&r, pd->big_endian);
+	*ret_tid = rd_32(&r, pd->big_endian);
+	return !r.bad;
+}
+
 /* Records that describe. */
 
 static int take_attr(struct perfdata *pd, struct rd *r, struct err *err)

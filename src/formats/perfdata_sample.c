@@ -151,38 +151,71 @@ static void read_stack(struct rd *r, bool be, struct perfdata_sample *s)
 		s->stack.n = (size_t)used;
 }
 
-int perfdata_read_sample(const struct perfdata *pd, struct rd *r, struct perfdata_record *ret)
+/* Fields that are one word each. */
+#define WORDS                                                                                      \
+	(PERFDATA_S_IDENTIFIER | PERFDATA_S_IP | PERFDATA_S_TID | PERFDATA_S_TIME |                \
+	 PERFDATA_S_ADDR | PERFDATA_S_ID | PERFDATA_S_STREAM_ID | PERFDATA_S_CPU |                 \
+	 PERFDATA_S_PERIOD | PERFDATA_S_WEIGHT | PERFDATA_S_WEIGHT_STRUCT | PERFDATA_S_DATA_SRC |  \
+	 PERFDATA_S_TRANSACTION | PERFDATA_S_PHYS_ADDR | PERFDATA_S_CGROUP |                       \
+	 PERFDATA_S_DATA_PAGE_SIZE | PERFDATA_S_CODE_PAGE_SIZE)
+
+/* The next word; IS_THERE: R is known to hold it. */
+static inline uint64_t next_64(struct rd *r, bool be, bool is_there)
 {
-	const struct perfdata_attr *a = &pd->events.v[ret->event].attr;
+	uint64_t v;
+
+	if (!is_there)
+		return rd_64(r, be);
+	memcpy(&v, r->p, sizeof(v));
+	r->p += sizeof(v);
+	return be ? be64toh(v) : le64toh(v);
+}
+
+/* The next two halves of a word, in their order in the file. */
+static inline void next_32s(struct rd *r, bool be, bool is_there, uint32_t ret[2])
+{
+	const uint64_t v = next_64(r, be, is_there);
+
+	ret[be] = (uint32_t)v;
+	ret[!be] = (uint32_t)(v >> 32);
+}
+
+/* ARE_WORDS: the sample has no fields but WORDS, and R holds all of them. */
+static inline __attribute__((always_inline)) void read_fields(struct rd *r,
+							      const struct perfdata_attr *a,
+							      bool be, bool are_words,
+							      struct perfdata_record *ret)
+{
 	struct perfdata_sample *s = &ret->sample;
 	struct perfdata_id *id = &ret->id;
-	bool be = pd->big_endian;
-	uint64_t t = a->sample_type;
+	const uint64_t t = are_words ? a->sample_type & WORDS : a->sample_type;
+	uint32_t halves[2];
 
 	s->has = t;
 	id->has = (uint32_t)(t & (PERFDATA_S_TID | PERFDATA_S_TIME | PERFDATA_S_ID |
 				  PERFDATA_S_STREAM_ID | PERFDATA_S_CPU | PERFDATA_S_IDENTIFIER));
 	if (t & PERFDATA_S_IDENTIFIER)
-		id->id = rd_64(r, be);
+		id->id = next_64(r, be, are_words);
 	if (t & PERFDATA_S_IP)
-		s->ip = rd_64(r, be);
+		s->ip = next_64(r, be, are_words);
 	if (t & PERFDATA_S_TID) {
-		id->pid = rd_32(r, be);
-		id->tid = rd_32(r, be);
+		next_32s(r, be, are_words, halves);
+		id->pid = halves[0];
+		id->tid = halves[1];
 	}
 	if (t & PERFDATA_S_TIME)
-		id->time = rd_64(r, be);
+		id->time = next_64(r, be, are_words);
 	if (t & PERFDATA_S_ADDR)
-		s->addr = rd_64(r, be);
+		s->addr = next_64(r, be, are_words);
 	if (t & PERFDATA_S_ID)
-		id->id = rd_64(r, be);
+		id->id = next_64(r, be, are_words);
 	if (t & PERFDATA_S_STREAM_ID)
-		id->stream_id = rd_64(r, be);
+		id->stream_id = next_64(r, be, are_words);
 	if (t & PERFDATA_S_CPU) {
-		id->cpu = rd_32(r, be);
-		rd_32(r, be);
+		next_32s(r, be, are_words, halves);
+		id->cpu = halves[0];
 	}
-	s->period = t & PERFDATA_S_PERIOD		    ? rd_64(r, be)
+	s->period = t & PERFDATA_S_PERIOD		    ? next_64(r, be, are_words)
 		    : perfdata_attr_has(a, PERFDATA_A_FREQ) ? 1
 							    : a->period;
 	if (t & PERFDATA_S_READ)
@@ -200,22 +233,33 @@ int perfdata_read_sample(const struct perfdata *pd, struct rd *r, struct perfdat
 	if (t & PERFDATA_S_STACK_USER)
 		read_stack(r, be, s);
 	if (t & (PERFDATA_S_WEIGHT | PERFDATA_S_WEIGHT_STRUCT))
-		s->weight = rd_64(r, be);
+		s->weight = next_64(r, be, are_words);
 	if (t & PERFDATA_S_DATA_SRC)
-		s->data_src = rd_64(r, be);
+		s->data_src = next_64(r, be, are_words);
 	if (t & PERFDATA_S_TRANSACTION)
-		s->transaction = rd_64(r, be);
+		s->transaction = next_64(r, be, are_words);
 	if (t & PERFDATA_S_REGS_INTR)
 		read_regs(r, a->regs_intr, be, &s->intr_abi, &s->intr_regs);
 	if (t & PERFDATA_S_PHYS_ADDR)
-		s->phys_addr = rd_64(r, be);
+		s->phys_addr = next_64(r, be, are_words);
 	if (t & PERFDATA_S_CGROUP)
-		s->cgroup = rd_64(r, be);
+		s->cgroup = next_64(r, be, are_words);
 	if (t & PERFDATA_S_DATA_PAGE_SIZE)
-		s->data_page_size = rd_64(r, be);
+		s->data_page_size = next_64(r, be, are_words);
 	if (t & PERFDATA_S_CODE_PAGE_SIZE)
-		s->code_page_size = rd_64(r, be);
+		s->code_page_size = next_64(r, be, are_words);
 	if (t & PERFDATA_S_AUX)
 		s->aux = rd_piece(r, rd_64(r, be));
+}
+
+int perfdata_read_sample(const struct perfdata *pd, struct rd *r, struct perfdata_record *ret)
+{
+	const struct perfdata_attr *a = &pd->events.v[ret->event].attr;
+	const uint64_t t = a->sample_type;
+
+	if (!(t & ~WORDS) && rd_left(r) / 8 >= (size_t)__builtin_popcountll(t))
+		read_fields(r, a, pd->big_endian, true, ret);
+	else
+		read_fields(r, a, pd->big_endian, false, ret);
 	return r->bad ? -EBADMSG : 0;
 }

@@ -33,21 +33,37 @@
 
 /* Samples. */
 
+static void flush_slot(struct perf_in *in, struct perf_value_slot *s)
+{
+	if (!s->count)
+		return;
+	in->profile->values.v[s->value - 1].count += s->count;
+	in->profile->values.v[s->value - 1].sum += s->sum;
+	s->count = s->sum = 0;
+}
+
+static void flush_values(struct perf_in *in)
+{
+	for (size_t i = 0; i < N_VALUE_SLOTS; i++)
+		flush_slot(in, &in->slots[i]);
+}
+
 static void add_value(struct perf_in *in, owner_id owner, ctx_id caller, place_id place,
 		      event_id event, vector_id vector, uint64_t count, uint64_t sum)
 {
 	uint64_t h = hash_u64(((uint64_t)caller << 32 | place) +
 			      ((uint64_t)owner << 8 | event) * 0x9e3779b97f4a7c15ULL + vector);
-	__typeof__(*in->slots) *s = &in->slots[h & (N_VALUE_SLOTS - 1)];
+	struct perf_value_slot *s = &in->slots[h & (N_VALUE_SLOTS - 1)];
 	struct value v = {
 		.owner = owner, .event = event, .vector = vector, .count = count, .sum = sum};
 
 	if (s->value && s->owner == owner && s->caller == caller && s->place == place &&
 	    s->event == event && s->vector == vector) {
-		in->profile->values.v[s->value - 1].count += count;
-		in->profile->values.v[s->value - 1].sum += sum;
+		s->count += count;
+		s->sum += sum;
 		return;
 	}
+	flush_slot(in, s);
 	v.ctx = profile_intern_ctx(in->profile, caller, place);
 	s->owner = owner;
 	s->caller = caller;
@@ -137,14 +153,14 @@ static void add_access(struct perf_in *in, const struct perfdata_record *r, uint
 }
 
 /* Who wants accesses alone wants no more of values than how many there are of whom, in the kernel
- * and in each image: user code is counted at the first place of its image that a sample was at. */
+ * and in each kind of image: user code is counted at the first place there that a sample was at. */
 static place_id place_of_value(struct perf_in *in, place_id place, image_id image, unsigned mode)
 {
 	place_id *first;
 
 	if (!in->opts->accesses_alone || mode != PERFDATA_MODE_USER)
 		return place;
-	first = vec_at(&in->first_places, image);
+	first = &in->first_places[in->profile->images.v[image].kind];
 	*first = *first ? *first : place + 1;
 	return *first - 1;
 }
@@ -166,7 +182,7 @@ static void count_sample(struct perf_in *in, const struct perfdata_record *r, ui
 
 	perf_world_at(&in->world, proc, r->id.time);
 	place = perf_world_place_in(&in->world, proc, mode, r->sample.ip, &image);
-	caller = perf_chains_add(&in->chains, r, proc);
+	caller = in->opts->accesses_alone ? 0 : perf_chains_add(&in->chains, r, proc);
 	e->n_samples += count;
 	e->sum += period;
 	note_period(e, period);
@@ -295,6 +311,18 @@ static int take_record(struct perf_handler *h, const struct perfdata_head *head,
 		break;
 	}
 	return 0;
+}
+
+/* Of the first event's samples: most files have one, or events that tell the same. */
+static void expect_record(struct perf_handler *h, const uint8_t *p)
+{
+	const struct perf_in *in = (struct perf_in *)h;
+	uint32_t tid;
+	unsigned mode;
+	uint64_t ip;
+
+	if (perfdata_peek(&in->pd, p, &mode, &ip, &tid))
+		perf_world_expect(&in->world, tid, mode, ip);
 }
 
 static void take_aux(struct perf_handler *h, const struct perfdata_record *auxtrace,
@@ -453,6 +481,7 @@ static void perf_in_begin(struct perf_in *in, const struct perf_in_opts *opts, s
 {
 	*in = (struct perf_in){.opts = opts, .ret = ret, .profile = p};
 	in->handler = (struct perf_handler){.record = take_record,
+					    .expect = expect_record,
 					    .own = take_own,
 					    .aux = take_aux,
 					    .section = take_section,
@@ -491,7 +520,6 @@ static void port_perf_in_end(struct perf_in *in)
 	debuginfod_free(in->where.debuginfod);
 	vec_release(&in->events);
 	vec_release(&in->last_counts);
-	vec_release(&in->first_places);
 	free(in->slots);
 }
 
@@ -568,6 +596,7 @@ int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profi
 	}
 	perf_spe_end(&in.spe);
 	perf_defer_flush(&in.deferred, &in.pd);
+	flush_values(&in);
 	perf_accesses_flush(&in.world);
 	perf_branches_flush(&in.world);
 	perf_in_settle_events(&in);

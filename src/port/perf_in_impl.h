@@ -26,6 +26,17 @@ struct perf_in_event {
 	bool varies;	/* periods do */
 };
 
+/* What was counted lately. */
+struct perf_value_slot {
+	owner_id owner;
+	ctx_id caller;
+	place_id place;
+	event_id event;
+	vector_id vector;
+	uint32_t value;	     /* number + 1; 0: the slot is free */
+	uint64_t count, sum; /* what the value does not have yet */
+};
+
 struct perf_in {
 	struct perf_handler handler;
 	const struct perf_in_opts *opts;
@@ -40,16 +51,9 @@ struct perf_in {
 	struct tracer tracer;
 	struct debug_paths where;
 	VEC(struct perf_in_event) events;
-	struct { /* what was counted lately */
-		owner_id owner;
-		ctx_id caller;
-		place_id place;
-		event_id event;
-		vector_id vector;
-		uint32_t value; /* number + 1 */
-	} * slots;
-	VEC(place_id) first_places; /* by image: see place_of_value; + 1, 0: none */
-	VEC(uint64_t) last_counts;  /* of PERF_SAMPLE_READ, by number in pd.ids */
+	struct perf_value_slot *slots;
+	place_id first_places[N_IMAGE_KINDS]; /* see place_of_value; + 1, 0: none */
+	VEC(uint64_t) last_counts;	      /* of PERF_SAMPLE_READ, by number in pd.ids */
 	struct perf_date date;
 	uint64_t first_ns, last_ns;
 	int64_t clock_offset_ns; /* 0 unless has_date */

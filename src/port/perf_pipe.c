@@ -13,9 +13,9 @@
 
 #include "base/alloc.h"
 
-/* The other thread read a record long ago, into another CPU's cache: it is asked for AHEAD of its
- * turn. */
-enum { N_BATCHES = 4, BATCH = 4096, AHEAD = 4, LINE_BYTES = 64 };
+/* The other thread read a record long ago, into another CPU's cache: it is asked for FAR_AHEAD of
+ * its turn, and what it is going to look at AHEAD of it. */
+enum { N_BATCHES = 4, BATCH = 4096, AHEAD = 4, FAR_AHEAD = 8, LINE_BYTES = 64 };
 
 struct batch {
 	size_t n;
@@ -28,6 +28,7 @@ struct batch {
 struct perf_pipe {
 	struct perf_queue *queue;
 	int (*put)(void *ctx, const uint8_t *p, uint64_t off, struct err *err);
+	void (*expect)(void *ctx, const uint8_t *p);
 	void *ctx;
 	pthread_t thread;
 	struct batch *batches;
@@ -46,10 +47,12 @@ static int put_all(struct perf_pipe *p, const struct batch *b, struct err *err)
 	int rc = 0;
 
 	for (size_t i = 0; i < b->n && rc >= 0; i++) {
-		const uint8_t *later = b->v[i + AHEAD < b->n ? i + AHEAD : i].p;
+		const uint8_t *later = b->v[i + FAR_AHEAD < b->n ? i + FAR_AHEAD : i].p;
 
 		__builtin_prefetch(later);
 		__builtin_prefetch(later + LINE_BYTES);
+		if (i + AHEAD < b->n)
+			p->expect(p->ctx, b->v[i + AHEAD].p);
 		rc = p->put(p->ctx, b->v[i].p, b->v[i].off, err);
 	}
 	return rc;
@@ -86,7 +89,7 @@ static void *perf_pipe_run(void *arg)
 struct perf_pipe *perf_pipe_new(struct perf_queue *q,
 				int (*put)(void *ctx, const uint8_t *p, uint64_t off,
 					   struct err *err),
-				void *ctx)
+				void (*expect)(void *ctx, const uint8_t *p), void *ctx)
 {
 	struct perf_pipe *p;
 	sigset_t all, before;
@@ -97,6 +100,7 @@ struct perf_pipe *perf_pipe_new(struct perf_queue *q,
 	p = xcalloc(1, sizeof(*p));
 	p->queue = q;
 	p->put = put;
+	p->expect = expect;
 	p->ctx = ctx;
 	p->batches = xcalloc(N_BATCHES, sizeof(*p->batches));
 	pthread_mutex_init(&p->lock, NULL);

@@ -8,12 +8,13 @@
 
 struct perf_pipe;
 
-/* Starts the thread, which calls PUT for each record; NULL when there is no CPU for it.  Q, whose
- * chunks the records lie in, is the reader's alone. */
+/* Starts the thread, which calls PUT for each record, and EXPECT for most of them some records
+ * before; NULL when there is no CPU for it.  Q, whose chunks the records lie in, is the reader's
+ * alone. */
 struct perf_pipe *perf_pipe_new(struct perf_queue *q,
 				int (*put)(void *ctx, const uint8_t *p, uint64_t off,
 					   struct err *err),
-				void *ctx);
+				void (*expect)(void *ctx, const uint8_t *p), void *ctx);
 
 /* Waits for what is under way and ends the thread; P may be NULL. */
 void perf_pipe_free(struct perf_pipe *p);

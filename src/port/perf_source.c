@@ -60,12 +60,20 @@ static int hand_over(void *reading, const uint8_t *p, uint64_t off, struct err *
 	return rc;
 }
 
+static void expect_soon(void *reading, const uint8_t *p)
+{
+	const struct perf_reading *r = reading;
+
+	if (r->h->expect)
+		r->h->expect(r->h, p);
+}
+
 int perf_reading_deliver(void *reading, const uint8_t *p, uint64_t off, struct err *err)
 {
 	struct perf_reading *r = reading;
 
 	if (r->h->may_be_apart && ++r->n_delivered == FEW_RECORDS)
-		r->pipe = perf_pipe_new(&r->queue, hand_over, r);
+		r->pipe = perf_pipe_new(&r->queue, hand_over, expect_soon, r);
 	return r->pipe ? perf_pipe_add(r->pipe, p, off, err) : hand_over(r, p, off, err);
 }
 

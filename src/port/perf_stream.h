@@ -31,6 +31,8 @@ struct perf_handler {
 	/* `record` may be called by another thread, while `own` is called for marks of rounds and
 	 * compressed records; never at the same time as any other call. */
 	bool may_be_apart;
+	/* The record at P is handed to `record` soon, by the same thread; may be NULL. */
+	void (*expect)(struct perf_handler *h, const uint8_t *p);
 };
 
 struct perf_stream_stats {

@@ -37,23 +37,35 @@ static bool same_thread(const void *owner, uint32_t i, const void *key)
 	return ((const struct perf_world *)owner)->threads.v[i].tid == *(const uint32_t *)key;
 }
 
+/* The number of thread TID, or INDEX_NONE.  Few threads are asked for again and again. */
+static uint32_t find_thread(struct perf_world *w, uint32_t tid)
+{
+	uint32_t *slot = &w->thread_slots[tid % PERF_WORLD_N_THREAD_SLOTS], i;
+
+	if (*slot && w->threads.v[*slot - 1].tid == tid)
+		return *slot - 1;
+	i = index_find(&w->thread_ix, hash_u64(tid), same_thread, w, &tid);
+	if (i != INDEX_NONE)
+		*slot = i + 1;
+	return i;
+}
+
 struct perf_thread *perf_world_find_thread(struct perf_world *w, uint32_t tid)
 {
-	uint32_t i = index_find(&w->thread_ix, hash_u64(tid), same_thread, w, &tid);
+	uint32_t i = find_thread(w, tid);
 
 	return i == INDEX_NONE || w->threads.v[i].ended ? NULL : &w->threads.v[i];
 }
 
 struct perf_thread *perf_world_thread(struct perf_world *w, uint32_t pid, uint32_t tid)
 {
-	uint64_t h = hash_u64(tid);
-	uint32_t i = index_find(&w->thread_ix, h, same_thread, w, &tid);
+	uint32_t i = find_thread(w, tid);
 	struct perf_thread *t;
 
 	if (i == INDEX_NONE) {
 		i = (uint32_t)w->threads.n;
 		vec_push(&w->threads, (struct perf_thread){.tid = tid, .pid = pid, .ended = true});
-		index_add(&w->thread_ix, h, i);
+		index_add(&w->thread_ix, hash_u64(tid), i);
 	}
 	t = &w->threads.v[i];
 	if (t->pid != pid || t->ended) { /* new, or a new one with this number */
@@ -494,17 +506,38 @@ static place_id other_place(struct perf_world *w, unsigned mode, uint64_t ip, ui
 		       : profile_unknown_place(w->profile, ip, flags);
 }
 
+/* The version of what is mapped in MODE; 0: it has no mappings. */
+static uint64_t version_of(const struct perf_world *w, uint32_t proc, unsigned mode)
+{
+	return mode == PERFDATA_MODE_USER     ? w->procs.v[proc].version
+	       : mode == PERFDATA_MODE_KERNEL ? w->kernel_version
+					      : 0;
+}
+
+static struct perf_place_slot *slot_of(const struct perf_world *w, uint64_t version, uint64_t key)
+{
+	uint64_t h = key * 0x9e3779b97f4a7c15ULL + version * 0xff51afd7ed558ccdULL;
+
+	/* Images begin at multiples of a large number, which one multiplication leaves together. */
+	h = (h ^ h >> 32) * 0x9e3779b97f4a7c15ULL;
+	return &w->places[h >> (64 - PERF_WORLD_PLACE_BITS)];
+}
+
+void perf_world_expect(const struct perf_world *w, uint32_t tid, unsigned mode, uint64_t ip)
+{
+	const uint32_t i = w->thread_slots[tid % PERF_WORLD_N_THREAD_SLOTS];
+	const struct perf_thread *t = i ? &w->threads.v[i - 1] : NULL;
+
+	if (t && t->tid == tid)
+		__builtin_prefetch(slot_of(w, version_of(w, t->proc, mode), ip));
+}
+
 /* The slot of IP; NULL: its mode has no mappings. */
 static const struct perf_place_slot *find_slot(struct perf_world *w, uint32_t proc, unsigned mode,
 					       uint64_t ip, uint32_t flags)
 {
-	uint64_t version = mode == PERFDATA_MODE_USER	  ? w->procs.v[proc].version
-			   : mode == PERFDATA_MODE_KERNEL ? w->kernel_version
-							  : 0;
-	uint64_t key = ip ^ (uint64_t)flags << 63;
-	struct perf_place_slot *s =
-		&w->places[(key * 0x9e3779b97f4a7c15ULL + version * 0xff51afd7ed558ccdULL) >>
-			   (64 - PERF_WORLD_PLACE_BITS)];
+	const uint64_t version = version_of(w, proc, mode), key = ip ^ (uint64_t)flags << 63;
+	struct perf_place_slot *s = slot_of(w, version, key);
 
 	if (!version)
 		return NULL;

@@ -56,8 +56,10 @@ struct perf_place_slot { /* an address that was looked up */
 	image_id image; /* the place's */
 };
 
-#define PERF_WORLD_PLACE_BITS 16
+#define PERF_WORLD_PLACE_BITS 17
 #define PERF_WORLD_N_PLACES   (1u << PERF_WORLD_PLACE_BITS)
+
+#define PERF_WORLD_N_THREAD_SLOTS 1024u
 
 /* An access to memory whose data's place and sums are not in the profile yet. */
 struct perf_pending {
@@ -125,6 +127,8 @@ struct perf_world {
 	/* Processes that ended, in a ring: what is left of their samples comes soon. */
 	uint32_t *gone;
 	size_t n_gone;
+	/* By hash of a thread's number: its number in threads + 1, or another's; 0: none. */
+	uint32_t thread_slots[PERF_WORLD_N_THREAD_SLOTS];
 	struct index proc_ix, thread_ix, cgroup_ix, build_id_ix, file_ix;
 	/* Pages of the kernel's memory that lie in no image, in order of appearance. */
 	VEC(uint64_t) kernel_pages;
@@ -156,6 +160,10 @@ void perf_world_release(struct perf_world *w);
 
 /* Applies a record that tells of threads, mappings or the kernel; others change nothing. */
 void perf_world_apply(struct perf_world *w, const struct perfdata_record *r);
+
+/* Tells that thread TID is soon asked for the place of IP, in mode PERFDATA_MODE_*: what both look
+ * at is loaded meanwhile.  It changes nothing. */
+void perf_world_expect(const struct perf_world *w, uint32_t tid, unsigned mode, uint64_t ip);
 
 /* The thread TID of process PID, added when it is not there.  Good until the next call. */
 struct perf_thread *perf_world_thread(struct perf_world *w, uint32_t pid, uint32_t tid);

@@ -13,12 +13,14 @@
 #define NO_ROW	  UINT32_MAX
 #define SOME	  64 /* accesses whose rows are looked for beside each other */
 
-/* A row that was seen, before it is chosen. */
+/* A row that was seen, before it is chosen: what its order hangs on. */
 struct memory_seen {
 	uint64_t key[2];
+	uint64_t samples, modified; /* of its sums */
 	uint32_t pid;
-	uint32_t n_threads, n_writers; /* of a line */
-	bool modified;		       /* so is an access to the line */
+	uint32_t tid; /* of the first access */
+	bool shared;  /* another thread accessed it */
+	bool stored;  /* somebody wrote to it */
 };
 
 struct memory_maker {
@@ -116,15 +118,24 @@ struct row_key {
 	uint64_t key[2], hash;
 };
 
-static uint32_t intern_row(struct memory_maker *m, const struct row_key *k, uint32_t pid)
+/* Returns the number of the row K, of which A is an access. */
+static uint32_t intern_row(struct memory_maker *m, const struct row_key *k, const struct access *a)
 {
 	uint32_t i = index_find(&m->ix, k->hash, same_row, m, k->key);
+	struct memory_seen *s;
 
 	if (i == INDEX_NONE) {
 		i = (uint32_t)m->seen.n;
-		vec_push(&m->seen, (struct memory_seen){.key = {k->key[0], k->key[1]}, .pid = pid});
+		vec_push(&m->seen, (struct memory_seen){.key = {k->key[0], k->key[1]},
+							.pid = a->pid,
+							.tid = a->tid});
 		index_add(&m->ix, k->hash, i);
 	}
+	s = &m->seen.v[i];
+	s->samples += a->count;
+	s->modified += access_has(m->p, a, FACT_SNOOPHITM) ? a->count : 0;
+	s->stored |= access_has(m->p, a, FACT_STORE);
+	s->shared |= s->tid != a->tid;
 	return i;
 }
 
@@ -159,7 +170,7 @@ static void sort_some(struct memory_maker *m, size_t first, size_t n)
 		if (!wanted[i])
 			continue;
 		sums_add(&m->ret->all, m->p, &a[i]);
-		m->row_of[first + i] = intern_row(m, &keys[i], a[i].pid);
+		m->row_of[first + i] = intern_row(m, &keys[i], &a[i]);
 	}
 }
 
@@ -172,116 +183,26 @@ static void sort_into_rows(struct memory_maker *m)
 		sort_some(m, i, n - i < SOME ? n - i : SOME);
 }
 
-/* --- threads --- */
-
-static int by_number(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* What an access is to its line: its thread, and two bits. */
-#define DEALT_MODIFIED 1u
-#define DEALT_STORE    2u
-#define DEALT_THREAD   2 /* where its number begins */
-
-/* Looks at the N accesses DEALT of the line S. */
-static void look_at_line(struct memory_seen *s, uint64_t *dealt, size_t n)
-{
-	if (n > 1)
-		qsort(dealt, n, sizeof(*dealt), by_number);
-	for (size_t i = 0; i < n; i++) {
-		const uint64_t tid = dealt[i] >> DEALT_THREAD;
-		bool writes = false;
-
-		for (; i < n && dealt[i] >> DEALT_THREAD == tid; i++) {
-			writes |= dealt[i] & DEALT_STORE;
-			s->modified |= dealt[i] & DEALT_MODIFIED;
-		}
-		i--;
-		s->n_threads++;
-		s->n_writers += writes;
-	}
-}
-
-/* Counts each line's distinct threads, and those that store.  Accesses are dealt to their lines
- * first: most lines have few of them. */
-static void look_at_lines(struct memory_maker *m)
-{
-	const size_t n_rows = m->seen.n;
-	size_t *end = xcalloc(n_rows + 3, sizeof(*end)), *at = end + 1;
-	uint64_t *dealt = xcalloc(m->p->accesses.n + 1, sizeof(*dealt));
-
-	for (size_t i = 0; i < m->p->accesses.n; i++)
-		if (m->row_of[i] != NO_ROW)
-			at[m->row_of[i] + 1]++;
-	for (size_t r = 1; r <= n_rows; r++)
-		at[r] += at[r - 1];
-	for (size_t i = 0; i < m->p->accesses.n; i++) {
-		const struct access *a = &m->p->accesses.v[i];
-
-		if (m->row_of[i] == NO_ROW)
-			continue;
-		dealt[at[m->row_of[i]]++] =
-			(uint64_t)a->tid << DEALT_THREAD |
-			(access_has(m->p, a, FACT_STORE) ? DEALT_STORE : 0) |
-			(access_has(m->p, a, FACT_SNOOPHITM) ? DEALT_MODIFIED : 0);
-	}
-	/* What was the first of each row is the first of the next now. */
-	for (size_t r = 0; r < n_rows; r++)
-		look_at_line(&m->seen.v[r], &dealt[end[r]], end[r + 1] - end[r]);
-	free(dealt);
-	free(end);
-}
-
-static bool is_contended(const struct memory_seen *s)
-{
-	return s->modified || (s->n_writers && s->n_threads > 1);
-}
-
-/* --- rows --- */
-
-/* Makes rows of what was seen, of lines of those that are wanted, and adds their accesses up. */
-static void add_up_rows(struct memory_maker *m)
-{
-	const bool few = m->o->by == MEMORY_LINE && !m->o->all_lines;
-	uint32_t *now = xmalloc((m->seen.n + 1) * sizeof(*now));
-
-	for (size_t i = 0; i < m->seen.n; i++) {
-		const struct memory_seen *s = &m->seen.v[i];
-
-		now[i] = few && !is_contended(s) ? NO_ROW : (uint32_t)m->ret->rows.n;
-		if (now[i] != NO_ROW)
-			vec_push(&m->ret->rows, (struct memory_row){.key = {s->key[0], s->key[1]},
-								    .pid = s->pid,
-								    .n_threads = s->n_threads,
-								    .n_writers = s->n_writers});
-	}
-	for (size_t i = 0; i < m->p->accesses.n; i++) {
-		if (m->row_of[i] != NO_ROW)
-			m->row_of[i] = now[m->row_of[i]];
-		if (m->row_of[i] != NO_ROW)
-			sums_add(&m->ret->rows.v[m->row_of[i]].sums, m->p, &m->p->accesses.v[i]);
-	}
-	free(now);
-}
-
 /* --- order --- */
 
 struct row_order {
-	struct memory_row row;
+	struct memory_seen row;
 	const char *where; /* the path of its image; "" where there is none */
-	uint32_t was;	   /* its number before */
+	uint32_t was;	   /* its number in `seen` */
 };
+
+static bool is_contended(const struct memory_seen *s)
+{
+	return s->modified || (s->stored && s->shared);
+}
 
 /* The most frequent first. */
 static int by_weight(const void *a, const void *b)
 {
 	const struct row_order *x = a, *y = b;
 
-	if (x->row.sums.samples != y->row.sums.samples)
-		return x->row.sums.samples < y->row.sums.samples ? 1 : -1;
+	if (x->row.samples != y->row.samples)
+		return x->row.samples < y->row.samples ? 1 : -1;
 	if (strcmp(x->where, y->where) != 0)
 		return strcmp(x->where, y->where);
 	for (unsigned i = 2; i-- > 0;)
@@ -295,8 +216,8 @@ static int by_contention(const void *a, const void *b)
 {
 	const struct row_order *x = a, *y = b;
 
-	if (x->row.sums.modified != y->row.sums.modified)
-		return x->row.sums.modified < y->row.sums.modified ? 1 : -1;
+	if (x->row.modified != y->row.modified)
+		return x->row.modified < y->row.modified ? 1 : -1;
 	return by_weight(a, b);
 }
 
@@ -308,7 +229,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Returns the path of the image that R's key begins with. */
-static const char *where_is(const struct memory_maker *m, const struct memory_row *r)
+static const char *where_is(const struct memory_maker *m, const struct memory_seen *r)
 {
 	const enum memory_by by = m->o->by;
 
@@ -339,38 +260,110 @@ static void add_order(struct row_orders *order, const struct row_order *row, siz
 	order->kept = true;
 }
 
-/* Sorts the rows and keeps the first N.  Accesses of the others have no row then. */
-static void keep_rows(struct memory_maker *m)
+/* Makes rows of the first N of what was seen, of lines of those that are wanted. */
+static void keep_rows(struct memory_maker *m, uint32_t *now)
 {
-	const bool lines = m->o->by == MEMORY_LINE;
+	const bool lines = m->o->by == MEMORY_LINE, few = lines && !m->o->all_lines;
 	int (*const compare)(const void *, const void *) = m->o->by == MEMORY_LATENCY ? by_key
 							   : lines ? by_contention
 								   : by_weight;
 	/* There are few levels, TLBs and latencies, and all of them matter. */
-	const size_t most =
-		m->o->by > MEMORY_LATENCY && m->ret->rows.n > m->o->n ? m->o->n : m->ret->rows.n;
+	const size_t most = m->o->by > MEMORY_LATENCY && m->seen.n > m->o->n ? m->o->n : m->seen.n;
 	struct row_orders order = {0};
-	uint32_t *now = xcalloc(m->ret->rows.n + 1, sizeof(*now));
+	size_t n = 0;
 
-	for (uint32_t i = 0; i < m->ret->rows.n; i++) {
-		const struct row_order row = {m->ret->rows.v[i], where_is(m, &m->ret->rows.v[i]),
-					      i};
+	for (uint32_t i = 0; i < m->seen.n; i++) {
+		const struct memory_seen *s = &m->seen.v[i];
 
 		now[i] = NO_ROW;
-		add_order(&order, &row, most, compare);
+		if (few && !is_contended(s))
+			continue;
+		n++;
+		add_order(&order, &(struct row_order){*s, where_is(m, s), i}, most, compare);
 	}
 	vec_sort(&order.rows, compare);
-	m->ret->n_left_out = m->ret->rows.n - most;
-	m->ret->rows.n = most;
-	for (uint32_t i = 0; i < m->ret->rows.n; i++) {
-		m->ret->rows.v[i] = order.rows.v[i].row;
-		now[order.rows.v[i].was] = i;
+	for (size_t i = 0; i < order.rows.n && i < most; i++) {
+		const struct memory_seen *s = &order.rows.v[i].row;
+
+		now[order.rows.v[i].was] = (uint32_t)i;
+		vec_push(&m->ret->rows,
+			 (struct memory_row){.key = {s->key[0], s->key[1]}, .pid = s->pid});
 	}
-	for (size_t i = 0; i < m->p->accesses.n; i++)
+	m->ret->n_left_out = n - m->ret->rows.n;
+	vec_release(&order.rows);
+}
+
+/* Adds up the accesses of the rows that are kept.  Those of others have no row then. */
+static void add_up_rows(struct memory_maker *m)
+{
+	uint32_t *now = xmalloc((m->seen.n + 1) * sizeof(*now));
+
+	keep_rows(m, now);
+	for (size_t i = 0; i < m->p->accesses.n; i++) {
 		if (m->row_of[i] != NO_ROW)
 			m->row_of[i] = now[m->row_of[i]];
+		if (m->row_of[i] != NO_ROW)
+			sums_add(&m->ret->rows.v[m->row_of[i]].sums, m->p, &m->p->accesses.v[i]);
+	}
 	free(now);
-	vec_release(&order.rows);
+}
+
+/* --- threads --- */
+
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* What an access is to its line: whether it stores, and its thread. */
+#define DEALT_STORE  1u
+#define DEALT_THREAD 1 /* where its number begins */
+
+/* Looks at the N accesses DEALT of the line R. */
+static void look_at_line(struct memory_row *r, uint64_t *dealt, size_t n)
+{
+	if (n > 1)
+		qsort(dealt, n, sizeof(*dealt), by_number);
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t tid = dealt[i] >> DEALT_THREAD;
+		bool writes = false;
+
+		for (; i < n && dealt[i] >> DEALT_THREAD == tid; i++)
+			writes |= dealt[i] & DEALT_STORE;
+		i--;
+		r->n_threads++;
+		r->n_writers += writes;
+	}
+}
+
+/* Counts each line's distinct threads, and those that store.  Accesses are dealt to their lines
+ * first: most lines have few of them. */
+static void look_at_lines(struct memory_maker *m)
+{
+	const size_t n_rows = m->ret->rows.n;
+	size_t *end = xcalloc(n_rows + 3, sizeof(*end)), *at = end + 1;
+	uint64_t *dealt = xcalloc(m->p->accesses.n + 1, sizeof(*dealt));
+
+	for (size_t i = 0; i < m->p->accesses.n; i++)
+		if (m->row_of[i] != NO_ROW)
+			at[m->row_of[i] + 1]++;
+	for (size_t r = 1; r <= n_rows; r++)
+		at[r] += at[r - 1];
+	for (size_t i = 0; i < m->p->accesses.n; i++) {
+		const struct access *a = &m->p->accesses.v[i];
+
+		if (m->row_of[i] == NO_ROW)
+			continue;
+		dealt[at[m->row_of[i]]++] = (uint64_t)a->tid << DEALT_THREAD |
+					    (access_has(m->p, a, FACT_STORE) ? DEALT_STORE : 0);
+	}
+	/* What was the first of each row is the first of the next now. */
+	for (size_t r = 0; r < n_rows; r++)
+		look_at_line(&m->ret->rows.v[r], &dealt[end[r]], end[r + 1] - end[r]);
+	free(dealt);
+	free(end);
 }
 
 /* --- lines --- */
@@ -487,10 +480,9 @@ void memory_gather(struct query *q, const struct memory_opts *o, struct memory *
 	for (unsigned i = 0; i < q->n_events; i++) /* accesses of idle tasks are shown, too */
 		ret->n_samples += q->cols[i].n_samples + q->cols[i].n_idle;
 	sort_into_rows(&m);
+	add_up_rows(&m);
 	if (o->by == MEMORY_LINE)
 		look_at_lines(&m);
-	add_up_rows(&m);
-	keep_rows(&m);
 	vec_each (r, &ret->rows)
 		name_row(&m, r);
 	if (o->by == MEMORY_LINE)

@@ -221,8 +221,9 @@ static bool add_to_totals(struct query *q, const struct spot *s)
 	const uint64_t *n = query_counts(q, s);
 	bool any = false;
 
-	for (unsigned c = 0; c < q->n_cols; c++) {
+	for (unsigned c = 0; c < q->n_cols; c++)
 		any |= n[c] != 0;
+	for (unsigned c = 0; any && c < q->n_cols; c++) {
 		q->cols[c].n_samples += n[c];
 		if (is_kernel(im))
 			q->cols[c].n_kernel += n[c];
