@@ -159,7 +159,7 @@ def functions_that_await(node, *ways):
             n_whole += n if ours[0] in ("w_main", "w_after") else 0
         n_lines, total = lines_of_callers(ASYNC)
         note("%s: %d of %d whole, %d of %d with a line" % (how, n_whole, n_named, n_lines, total))
-        enough(n_named, 1000, "samples in functions of the program")
+        enough(n_named, 500, "samples in functions of the program")
         least(n_whole, n_named, 0.98, "paths with all that await")
 
 
