@@ -157,6 +157,7 @@ def functions_that_await(node, *ways):
                 check(edge in known, "%s does not await %s: %s" % (*edge, path))
             n_named += n
             n_whole += n if ours[0] in ("w_main", "w_after") else 0
+            check("(anonymous)" not in path[:path.index(ours[0])], "what V8 has built in has no name: %s" % path)
         n_lines, total = lines_of_callers(ASYNC)
         note("%s: %d of %d whole, %d of %d with a line" % (how, n_whole, n_named, n_lines, total))
         enough(n_named, 500, "samples in functions of the program")

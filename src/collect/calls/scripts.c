@@ -294,6 +294,19 @@ static void name_in_class(struct script_code *c, const char *in)
 	free(name);
 }
 
+/* A function of V8's own has `undefined` for a script.  What was read for that script's name is the
+ * text of this value (src/objects/oddball.h: to_string is where a script has its name). */
+static void name_builtin(struct script_code *c)
+{
+	if (strcmp(c->file, "undefined") != 0)
+		return;
+	c->file[0] = '\0';
+	if (!*c->name) {
+		free(c->name);
+		c->name = xstrdup("(builtin)");
+	}
+}
+
 static bool get_record(struct rd *r, const struct record_head *h, struct script_code *c)
 {
 	_mem_ char *more = NULL;
@@ -323,6 +336,8 @@ static bool get_record(struct rd *r, const struct record_head *h, struct script_
 		free(c->name);
 		c->name = whole;
 	}
+	if (INTERPRETER_IS_V8(c->interpreter))
+		name_builtin(c);
 	return true;
 }
 
