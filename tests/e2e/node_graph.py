@@ -130,7 +130,9 @@ def lines_of_callers(work_file=INLINE):
 
 def inlined_functions(node):
     """Functions that the compiler inlined, in the lines where they are called."""
-    record("-g", "-e", "cpu-clock", "-c", 500009, "--", node, INLINE, longer(3))
+    # Code of Maglev, the faster compiler of newer versions, tells less; how soon it is compiled again depends on the machine.
+    slow = ["--no-maglev"] if " --maglev " in sh(node, "--v8-options") else []
+    record("-g", "-e", "cpu-clock", "-c", 500009, "--", node, *slow, INLINE, longer(3))
     n_lines, total = lines_of_callers()
     below = [([f for f in path if f.startswith("w_")], n) for path, n in folded_paths("--no-inline") if "join" in path]
     n_join = sum(n for ours, n in below if ours)
@@ -138,7 +140,6 @@ def inlined_functions(node):
                                                      ["w_tick", "w_round", "w_outer", "w_second", "w_leaf"]))
     enough(n_join, 1000, "samples below join")
     note("%d of %d whole, %d of %d with a line" % (n_whole, n_join, n_lines, total))
-    # Code of the first, faster compiler tells less; how soon it is compiled again depends on the machine.
     least(n_whole, n_join, 0.5, "paths with all inlined functions")
     least(n_lines, total, 0.5, "callers with a line")
 
