@@ -112,22 +112,20 @@ static const char *doctor_finds(struct doctor_process *d, const struct unwind_in
 	if (INTERPRETER_IS_GO(number))
 		return go_finds(d, i);
 	if (INTERPRETER_IS_V8(number))
-		return "functions, files and lines in call paths, inlined functions, functions "
-		       "that "
-		       "await (-g, engine bpf); not across async generators";
+		return "functions, files and lines in call paths, inlined functions, "
+		       "functions that await (-g, engine bpf); not across async generators";
 	if (number == INTERPRETER_HOTSPOT_21)
 		return "methods, files and lines in call paths, inlined methods, virtual threads "
 		       "(-g, engine bpf)";
 	if (INTERPRETER_IS_HOTSPOT(number))
 		return "methods, files and lines in call paths, inlined methods (-g, engine bpf)";
 	if (number >= INTERPRETER_PYTHON_3_8 && number <= INTERPRETER_PYTHON_3_11)
-		return "functions, files and lines in call paths, coroutines that await (-g, "
-		       "engine "
-		       "bpf); not which task awaits another, nor functions of subinterpreters";
+		return "functions, files and lines in call paths, coroutines that await "
+		       "(-g, engine bpf); not which task awaits another, nor functions of "
+		       "subinterpreters";
 	if (number >= INTERPRETER_PYTHON_3_12 && number <= INTERPRETER_PYTHON_3_14)
-		return "functions, files and lines in call paths, coroutines that await (-g, "
-		       "engine "
-		       "bpf); not which task awaits another";
+		return "functions, files and lines in call paths, coroutines that await "
+		       "(-g, engine bpf); not which task awaits another";
 	return "functions, files and lines in call paths (-g, engine bpf)";
 }
 

@@ -43,7 +43,8 @@ void table_cache_save(int fd, const struct file_stamp *read, bool nosuid, const 
 /* The note about the file at FD; false: there is none. */
 bool table_cache_load_note(int fd, struct file_note *ret);
 
-/* The same, if the file is known to be IM's, by its digest without the code. */
+/* Whether there is a note about the file at FD which says that it is IM's, by the digest without
+ * code; RET is that note. */
 bool table_cache_knows(int fd, const struct image *im, struct file_note *ret);
 
 /* Keeps NOTE, as table_cache_save keeps tables. */

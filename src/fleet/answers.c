@@ -94,7 +94,7 @@ int fleet_ask_once(struct fleet_answers *a, struct fleet_server *s, const char *
 		   const struct native_col *cols, size_t n_cols, native_row_fn *fn, void *ctx,
 		   struct err *err)
 {
-	_mem_ char *question = xasprintf("%s %s", fleet_server_name(s), sql);
+	_mem_ char *question = NULL;
 	struct http_answer answer = {0};
 	struct fleet_answer *x;
 	bool mine;
@@ -102,6 +102,7 @@ int fleet_ask_once(struct fleet_answers *a, struct fleet_server *s, const char *
 
 	if (!a)
 		return fleet_ask(s, sql, cols, n_cols, fn, ctx, err);
+	question = xasprintf("%s %s", fleet_server_name(s), sql);
 	x = claim_answer(a, question, &mine);
 	if (!mine && x->state == ANSWER_KEPT)
 		return native_read(x->bytes, x->n, cols, n_cols, fn, ctx, err);

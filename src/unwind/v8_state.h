@@ -47,28 +47,56 @@ struct v8_layout {
 
 #define V8_N_LAYOUTS 8 /* a power of two */
 
+/* A line for each field: its value in V8 9.4, 10.2, 11.3, 12.4 and 13.6. */
+#define V8_FIELDS(X)                                                                               \
+	X(function_type, 1059, 2065, 2066, 2066, 2065)                                             \
+	X(shared_type, 179, 257, 262, 274, 282)                                                    \
+	X(scope_type, 178, 256, 261, 272, 280)                                                     \
+	X(code_type, 162, 240, 245, 206, 187)                                                      \
+	X(data_type, 119, 179, 175, 213, 193)                                                      \
+	X(shared, 24, 24, 24, 32, 32)                                                              \
+	X(name, 16, 16, 16, 16, 24)                                                                \
+	X(script, 32, 32, 32, 32, 40)                                                              \
+	X(cookie, 40, 40, 40, 40, 48)                                                              \
+	X(first_local, 3, 3, 3, 3, 5)                                                              \
+	X(positions, 0, 0, 0, 0, 3)                                                                \
+	X(code, 48, 48, 48, 24, 0)                                                                 \
+	X(data, 16, 16, 16, 8, 8)                                                                  \
+	X(table, 24, 24, 24, 16, 16)                                                               \
+	X(start, 96, 128, 40, 40, 40)                                                              \
+	X(size, 40, 40, 56, 52, 56)                                                                \
+	X(is_inline, 1, 1, 0, 0, 0)                                                                \
+	X(is_old, 1, 0, 0, 0, 0)                                                                   \
+	X(header, 0, 0, 16, 32, 32)                                                                \
+	X(is_new, 0, 0, 0, 0, 1)                                                                   \
+	X(lines, 32, 32, 32, 24, 24)                                                               \
+	X(bytecodes, 54, 56, 54, 64, 64)                                                           \
+	X(bytes_type, 133, 195, 191, 205, 186)                                                     \
+	X(async_type, 1053, 2097, 2106, 2108, 2110)                                                \
+	X(promise_type, 1101, 2062, 2063, 2063, 2115)                                              \
+	X(capability_type, 107, 164, 161, 161, 161)                                                \
+	X(next, 1, 1, 1, 2, 2)
+
+#define V8_9_4(field, of_9_4, of_10_2, of_11_3, of_12_4, of_13_6)  .field = of_9_4,
+#define V8_10_2(field, of_9_4, of_10_2, of_11_3, of_12_4, of_13_6) .field = of_10_2,
+#define V8_11_3(field, of_9_4, of_10_2, of_11_3, of_12_4, of_13_6) .field = of_11_3,
+#define V8_12_4(field, of_9_4, of_10_2, of_11_3, of_12_4, of_13_6) .field = of_12_4,
+#define V8_13_6(field, of_9_4, of_10_2, of_11_3, of_12_4, of_13_6) .field = of_13_6,
+
 static const struct v8_layout v8_layouts[V8_N_LAYOUTS] = {
-	[INTERPRETER_V8_9_4 - INTERPRETER_V8_FIRST] = {1059, 179, 178,	162,  119, 24, 16,
-						       32,   40,  3,	0,    48,  16, 24,
-						       96,   40,  1,	1,    0,   0,  32,
-						       54,   133, 1053, 1101, 107, 1},
-	[INTERPRETER_V8_10_2 - INTERPRETER_V8_FIRST] = {2065, 257, 256,	 240,  179, 24, 16,
-							32,   40,  3,	 0,    48,  16, 24,
-							128,  40,  1,	 0,    0,   0,	32,
-							56,   195, 2097, 2062, 164, 1},
-	[INTERPRETER_V8_11_3 - INTERPRETER_V8_FIRST] = {2066, 262, 261,	 245,  175, 24, 16,
-							32,   40,  3,	 0,    48,  16, 24,
-							40,   56,  0,	 0,    16,  0,	32,
-							54,   191, 2106, 2063, 161, 1},
-	[INTERPRETER_V8_12_4 - INTERPRETER_V8_FIRST] = {2066, 274, 272,	 206,  213, 32, 16,
-							32,   40,  3,	 0,    24,  8,	16,
-							40,   52,  0,	 0,    32,  0,	24,
-							64,   205, 2108, 2063, 161, 2},
-	[INTERPRETER_V8_13_6 - INTERPRETER_V8_FIRST] = {2065, 282, 280,	 187,  193, 32, 24,
-							40,   48,  5,	 3,    0,   8,	16,
-							40,   56,  0,	 0,    32,  1,	24,
-							64,   186, 2110, 2115, 161, 2},
+	[INTERPRETER_V8_9_4 - INTERPRETER_V8_FIRST] = {V8_FIELDS(V8_9_4)},
+	[INTERPRETER_V8_10_2 - INTERPRETER_V8_FIRST] = {V8_FIELDS(V8_10_2)},
+	[INTERPRETER_V8_11_3 - INTERPRETER_V8_FIRST] = {V8_FIELDS(V8_11_3)},
+	[INTERPRETER_V8_12_4 - INTERPRETER_V8_FIRST] = {V8_FIELDS(V8_12_4)},
+	[INTERPRETER_V8_13_6 - INTERPRETER_V8_FIRST] = {V8_FIELDS(V8_13_6)},
 };
+
+#undef V8_9_4
+#undef V8_10_2
+#undef V8_11_3
+#undef V8_12_4
+#undef V8_13_6
+#undef V8_FIELDS
 
 #define V8_LAYOUT(interpreter)                                                                     \
 	(&v8_layouts[INTERPRETER_LAYOUT((interpreter)-INTERPRETER_V8_FIRST, V8_N_LAYOUTS)])

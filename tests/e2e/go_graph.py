@@ -30,7 +30,8 @@ def ours_of(path):
 
 
 def half_a_signal(path):
-    """The kernel sets a handler's stack pointer and its address one after the other: a path between the two has the interrupted function twice."""
+    """The kernel sets a handler's stack pointer and its address one after the other (arch/x86/kernel/signal_64.c,
+    x64_setup_rt_frame): a path between the two has the interrupted function twice."""
     at = max((i for i, f in enumerate(path) if f == "runtime.sigreturn"), default=len(path))
     return any(f.startswith("x64_setup_rt_frame") for f in path) and at + 1 < len(path) and path[at - 1] == path[at + 1]
 
