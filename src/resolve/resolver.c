@@ -419,6 +419,9 @@ int resolver_open_code(struct resolver *r, const struct image *im, char **ret_pa
 	case IMAGE_FILE:
 	case IMAGE_MODULE:
 		return debug_file_open_code(&r->sources.where, im, ret_path, err);
+	case IMAGE_SCRIPT:
+		return err_set(err, -ENOENT, "%s: is a script, which has lines and no instructions",
+			       im->path);
 	default:
 		return err_set(err, -ENOENT, "%s: has no file", im->path);
 	}

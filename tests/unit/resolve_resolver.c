@@ -397,6 +397,17 @@ TEST(bpf_programs_are_their_own_names)
 	resolver_free(r);
 }
 
+TEST(scripts_have_no_instructions)
+{
+	struct resolver *r = resolver(NULL, NULL);
+	struct image im = {.kind = IMAGE_SCRIPT, .path = "/srv/work.js"};
+	struct err err = {0};
+
+	EXPECT_EQ(resolver_open_code(r, &im, NULL, &err), -ENOENT);
+	EXPECT_STR(err.msg, "/srv/work.js: is a script, which has lines and no instructions");
+	resolver_free(r);
+}
+
 TEST(idle_procedures)
 {
 	EXPECT(resolve_is_idle("do_idle"));
