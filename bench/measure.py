@@ -4,6 +4,7 @@
 A recorder is paused and resumed from outside: its perf event descriptors are duplicated with
 pidfd_getfd(2) and disabled or enabled with ioctl(2).  So both recorders live through the whole
 rotation, one of them samples at a time, and neither needs to know."""
+import contextlib
 import ctypes
 import fcntl
 import os
@@ -102,7 +103,7 @@ class Tool:
         for tid in os.listdir(f"/proc/{self.pid}/task"):
             try:
                 total += int(open(f"/proc/{self.pid}/task/{tid}/schedstat").read().split()[0])
-            except FileNotFoundError:
+            except (FileNotFoundError, ProcessLookupError):  # it has just ended
                 pass
         return total
 
@@ -128,7 +129,8 @@ class Tool:
         """Ends it as a user would.  Returns (CPU seconds, peak MB), start and end included."""
         self.release()
         self.process.stdin.close()
-        os.kill(self.pid, signal.SIGINT)
+        with contextlib.suppress(ProcessLookupError):  # it has ended with its input
+            os.kill(self.pid, signal.SIGINT)
         line = self.report.readline()
         self.process.wait()
         if not line:
