@@ -107,12 +107,13 @@ def most_taking_over(used):
 
 
 HOUR = 350000  # samples of a CPU at the default rate, 97 Hz
+OFTEN = ["-e", "cpu-clock", "-c", 25000]  # 40,000 samples a second of each CPU
 
 
 def dead_for_an_hour():
     """As many samples as come in an hour at the default rate, into a log of the default size: none is lost."""
     want = HOUR * len(os.sched_getaffinity(0))
-    d = Daemon("-e", "cpu-clock", "-c", 40000, "--log-slots", 4096, "--flush", "1h", "--epoch", 0)
+    d = Daemon(*OFTEN, "--log-slots", 4096, "--flush", "1h", "--epoch", 0)
     d.kill()
     # What the dead one stored: the next one's status knows nothing of it.
     earlier = stored_unknown()
@@ -150,10 +151,10 @@ def dead_for_an_hour():
 
 def more_places_than_there_is_room_for():
     """A full log, then a full spill table: what finds no room is counted under that name, with a daemon that hangs and after its death."""
-    with Daemon("-e", "cpu-clock", "-c", 40000, "--log-slots", 64, "--flush", "1h", "--epoch", 0) as d:
+    with Daemon(*OFTEN, "--log-slots", 64, "--flush", "1h", "--epoch", 0) as d:
         with on_each_cpu(prog("places"), "many", 60):
             d.p.send_signal(signal.SIGSTOP)
-            time.sleep(longer(4))
+            time.sleep(longer(2.5))
             d.p.send_signal(signal.SIGCONT)
             d.do("flush")
             hung = d.status()["events"][0]["losses"]
