@@ -23,11 +23,12 @@
 #include "resolve/elf_file.h"
 #include "resolve/elf_probe.h"
 
-/* What is looked for: IM's code file or, with IS_DEBUG, its debug file. */
+/* What is looked for: IM's code file or, with IS_DEBUG, its debug file; with IS_FOR_LINES either,
+ * when it has lines, whether or not it is IM's. */
 struct search {
 	const struct debug_paths *where;
 	const struct image *im;
-	bool is_debug;
+	bool is_debug, is_for_lines;
 	const struct image_layout *code; /* for IS_DEBUG; NULL: not known */
 	char **ret_path;
 };
@@ -85,11 +86,37 @@ static int check_fd(const struct search *s, int fd, bool check_id)
 	return rc;
 }
 
+static int open_by_link(const struct search *s, int code_fd);
+
+/* Has the file at FD lines (resolve/lines.c), or does it name one that may? */
+static bool may_have_lines(const struct search *s, int fd)
+{
+	_fd_ int linked = -1;
+	struct elf_file f;
+	bool has = false;
+
+	if (elf_file_open(&f, fd, NULL) < 0)
+		return false;
+	if (elf_file_read_sections(&f, NULL) >= 0)
+		for (uint32_t i = 0; i < f.n_sections && !has; i++)
+			has = strstr(f.sections[i].name, "debug_") ||
+			      strstr(f.sections[i].name, "gopclntab");
+	elf_file_close(&f);
+	if (!has)
+		linked = open_by_link(s, fd);
+	return has || linked >= 0;
+}
+
 /* Opens PATH when it is what is looked for: a descriptor, -ESTALE, or another error. */
 static int open_same(const struct search *s, const char *path)
 {
 	_fd_ int fd = plain_file_open(path, 0);
-	int rc = fd < 0 ? fd : check_fd(s, fd, true);
+	int rc = fd;
+
+	if (fd >= 0 && s->is_for_lines)
+		rc = may_have_lines(s, fd) ? 0 : -ENOENT;
+	else if (fd >= 0)
+		rc = check_fd(s, fd, true);
 
 	if (rc < 0)
 		return rc;
@@ -178,27 +205,35 @@ static int open_from_server(const struct search *s)
 	return take_fd(&fd);
 }
 
+/* Looks for a code file on this machine; *RET_STALE: the one at the image's path is another. */
+static int open_local_code(const struct search *s, bool *ret_stale)
+{
+	const struct debug_paths *where = s->where;
+	const char *path = s->im->path;
+	_mem_ char *moved = path ? path_rules_find(where->extra, where->n_extra, path) : NULL;
+	int fd = moved && *moved ? open_same(s, moved) : -ENOENT;
+
+	if (fd < 0 && path && path[0] == '/' && !(moved && !*moved))
+		fd = open_same(s, path);
+	*ret_stale = fd == -ESTALE;
+	if (fd < 0)
+		fd = open_extra(s, path ? path : "");
+	if (fd < 0)
+		fd = open_by_id(s, where->debug_root, "");
+	return fd < 0 ? open_perf_cache(s) : fd;
+}
+
 int debug_file_open_code(const struct debug_paths *where, const struct image *im, char **ret_path,
 			 struct err *err)
 {
 	const struct search s = {.where = where, .im = im, .ret_path = ret_path};
 	const char *path = im->path;
-	bool is_path = path && path[0] == '/', stale;
-	_mem_ char *moved = path ? path_rules_find(where->extra, where->n_extra, path) : NULL;
+	bool stale;
 	int fd;
 
 	if (im->build_id.n_bytes == 0)
 		return err_set(err, -ENOENT, "%s: its identity is not known", path);
-	fd = moved && *moved ? open_same(&s, moved) : -ENOENT;
-	if (fd < 0 && is_path && !(moved && !*moved))
-		fd = open_same(&s, path);
-	stale = fd == -ESTALE;
-	if (fd < 0)
-		fd = open_extra(&s, path ? path : "");
-	if (fd < 0)
-		fd = open_by_id(&s, where->debug_root, "");
-	if (fd < 0)
-		fd = open_perf_cache(&s);
+	fd = open_local_code(&s, &stale);
 	if (fd < 0)
 		fd = open_from_server(&s);
 	if (fd >= 0)
@@ -226,8 +261,8 @@ static int open_link(const struct search *s, const char *path, uint32_t crc)
 	_fd_ int fd = plain_file_open(path, 0);
 	uint32_t have;
 
-	if (fd < 0)
-		return fd;
+	if (fd < 0 || s->is_for_lines)
+		return fd < 0 ? fd : take_fd(&fd);
 	if (file_crc32(fd, &have) < 0 || have != crc || check_fd(s, fd, false) < 0)
 		return -ESTALE;
 	if (s->ret_path)
@@ -296,6 +331,16 @@ static int open_by_link(const struct search *s, int code_fd)
 	return -ENOENT;
 }
 
+/* Looks for a debug file on this machine, but for those that a code file names. */
+static int open_local_debug(const struct search *s)
+{
+	int fd = open_by_id(s, s->where->debug_root, ".debug");
+
+	if (fd < 0)
+		fd = open_extra(s, s->im->path ? s->im->path : "");
+	return fd < 0 ? open_perf_cache(s) : fd;
+}
+
 int debug_file_open_debug(const struct debug_paths *where, const struct image *im,
 			  const struct image_layout *code, int code_fd, char **ret_path,
 			  struct err *err)
@@ -314,6 +359,21 @@ int debug_file_open_debug(const struct debug_paths *where, const struct image *i
 	if (fd < 0)
 		fd = open_from_server(&s);
 	return fd >= 0 ? fd : err_set(err, -ENOENT, "%s: no debug file", *path ? path : "image");
+}
+
+bool debug_file_may_have_lines(const struct debug_paths *where, const struct image *im)
+{
+	struct search s = {.where = where, .im = im, .is_for_lines = true};
+	_fd_ int fd = -1;
+	bool stale;
+
+	if (where->debuginfod)
+		return true;
+	fd = open_local_code(&s, &stale);
+	s.is_debug = true;
+	if (fd < 0)
+		fd = open_local_debug(&s);
+	return fd >= 0;
 }
 
 int debug_file_open_vmlinux(const struct debug_paths *where, const struct build_id *id,

@@ -34,6 +34,11 @@ int debug_file_open_debug(const struct debug_paths *where, const struct image *i
 			  const struct image_layout *code, int code_fd, char **ret_path,
 			  struct err *err);
 
+/* Whether IM's code file or a debug file of it may have lines (resolve/lines.h), by what lies where
+ * the two above look and which sections it has.  Nothing is hashed, as it must be to know which
+ * file it is, and no server is asked: where there is one it says true. */
+bool debug_file_may_have_lines(const struct debug_paths *where, const struct image *im);
+
 /* Opens the file that the .gnu_debugaltlink of the file at FD (borrowed), which is PATH, names: dwz
  * moved parts of its DWARF there.  Whether it is the right one is not looked at.  -1: none is
  * named, or it is no regular file. */

@@ -511,7 +511,9 @@ static struct lines *open_lines(struct resolver *r, struct resolver_entry *e,
 		err_set(err, -ENOTSUP, "%s could not be read while it ran", im->path);
 		return NULL;
 	}
-	fd = resolver_open_debug(r, im, &path, err);
+	if (err || (im->kind != IMAGE_FILE && im->kind != IMAGE_MODULE) ||
+	    debug_file_may_have_lines(&r->sources.where, im))
+		fd = resolver_open_debug(r, im, &path, err);
 	if (!path)
 		path = xstrdup(im->path);
 	if (fd >= 0)
