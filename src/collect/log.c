@@ -41,6 +41,7 @@ struct log {
 	struct bpf_link *watching[3]; /* as watchers */
 	struct bpf_link *ending[2];   /* as ends; NULL without */
 	bool with_chains;
+	int first_piece;	   /* of the tables, until CHAINS has it; -1: none */
 	struct log_chains *chains; /* NULL without */
 	uint64_t *slot_times;	   /* n_cpus * n_slots; NULL without */
 };
@@ -158,7 +159,13 @@ static int log_load(struct log *l, const struct log_opts *opts)
 	bpf_map__set_max_entries(s->maps.slots, opts->n_cpus * opts->n_slots);
 	bpf_map__set_max_entries(s->maps.cpus, opts->n_cpus);
 	bpf_map__set_max_entries(s->maps.spill, opts->n_cpus * opts->n_spill);
+	s->rodata->table_shift = log_chains_table_shift(opts);
 	log_chains_prepare(s->obj, opts);
+	if (opts->chains && l->first_piece < 0)
+		l->first_piece = log_chains_make_piece(opts);
+	if (opts->chains && (l->first_piece < 0 ||
+			     bpf_map__set_inner_map_fd(s->maps.table_pieces, l->first_piece) < 0))
+		return -errno;
 	return sample_bpf__load(s);
 }
 
@@ -194,7 +201,7 @@ int log_open(const struct log_opts *opts, struct log **ret, struct err *err)
 	l->n_spill = opts->n_spill;
 	l->number = opts->number;
 	l->with_chains = opts->chains;
-	l->spill_fd = -1;
+	l->spill_fd = l->first_piece = -1;
 	rc = log_open_by(l, opts, opts->types, err);
 	if (rc < 0 && opts->types && rc != -EPERM) { /* are they what is wrong? */
 		sample_bpf__destroy(l->skel);
@@ -221,8 +228,11 @@ int log_open(const struct log_opts *opts, struct log **ret, struct err *err)
 		return err_errno(err, rc, "cannot map the sample log");
 	}
 	if (l->with_chains) {
+		const int first_piece = l->first_piece;
+
+		l->first_piece = -1;
 		rc = log_chains_open(
-			l->skel->obj, opts,
+			l->skel->obj, opts, first_piece,
 			(struct log_chains_shared){&l->skel->bss->unwind_clock,
 						   (uint64_t *)&l->skel->bss->images_epoch,
 						   &l->skel->bss->scripts_epoch},
@@ -267,7 +277,7 @@ int log_open_arrays(int slots, int cpus, int spill, struct log **ret, struct err
 	uint32_t n_slots, n_spill;
 	int rc;
 
-	l->spill_fd = -1;
+	l->spill_fd = l->first_piece = -1;
 	if (!is_array(slots, sizeof(*l->slots), &n_slots) ||
 	    !is_array(cpus, sizeof(*l->cpus), &l->n_cpus) ||
 	    !is_array(spill, sizeof(struct spill_slot), &n_spill) || !l->n_cpus ||
@@ -333,6 +343,8 @@ void log_close(struct log *l)
 	log_unmap_array(l->slot_times, 8, (size_t)l->n_cpus * l->n_slots);
 	if (l->spill_fd >= 0)
 		close(l->spill_fd);
+	if (l->first_piece >= 0)
+		close(l->first_piece);
 	log_chains_close(l->chains);
 	sample_bpf__destroy(l->skel);
 	free(l);

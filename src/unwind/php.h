@@ -75,10 +75,14 @@ SCRIPT_PART __u64 php_brief(SCRIPT_ENV *env, __u64 avma)
 	return text_brief(p->words + 2, n, PHP_BRIEF, n > PHP_BRIEF ? p->words[0] : 0);
 }
 
-/* Tells of the function NUMBER; a FILE, NAME or SCOPE of 0 it has not.  0: it cannot be. */
-SCRIPT_STEP int php_tell(SCRIPT_ENV *env, struct python_walk *p, __u64 file, __u64 name,
-			 __u64 scope, __u64 number, __u32 first_line)
+/* Tells of the function of P's number; a FILE, NAME or SCOPE of 0 it has not.  0: it cannot be. */
+SCRIPT_PART int php_tell(SCRIPT_ENV *env, __u64 file, __u64 name, __u64 scope, __u32 first_line)
 {
+	struct python_walk *p;
+
+	if (!env)
+		return 0;
+	p = script_walk(env);
 	text_clear(&p->record.file);
 	text_clear(&p->record.name);
 	text_clear(&p->record.more);
@@ -87,7 +91,7 @@ SCRIPT_STEP int php_tell(SCRIPT_ENV *env, struct python_walk *p, __u64 file, __u
 	    (name && scope &&
 	     !php_text(env, python_word(env, scope + PHP_CLASS_NAME), SCRIPT_MORE)))
 		return 0;
-	return text_tell(env, number, first_line);
+	return text_tell(env, p->number, first_line);
 }
 
 /* The number of the function in P->words, which has been told of; else an enum script_mark. */
@@ -129,8 +133,7 @@ SCRIPT_STEP __u64 php_function(SCRIPT_ENV *env, struct python_walk *p, const str
 		hash = script_mix(hash, p->owner_hash);
 	}
 	p->number = text_number(p, hash);
-	if (!script_is_told(env, p->number) &&
-	    !php_tell(env, p, file, name, scope, p->number, first_line))
+	if (!script_is_told(env, p->number) && !php_tell(env, file, name, scope, first_line))
 		return SCRIPT_UNREADABLE;
 	p->code = func;
 	return p->number;

@@ -39,7 +39,12 @@ struct script_record {
 		lines_cut; /* not all of the table is there; SCRIPT_SOURCE: bytes a character */
 	unsigned int spare;
 	/* The name goes on with `more`.  HotSpot: class, method, source file. */
-	struct script_text file, name, more;
+	union {
+		struct {
+			struct script_text file, name, more;
+		};
+		struct script_text texts[3]; /* by enum script_part */
+	};
 	unsigned char lines[SCRIPT_LINE_BYTES]; /* the table of lines: python_lines.h */
 };
 

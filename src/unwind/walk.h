@@ -171,6 +171,12 @@ WALK_COLD const struct unwind_rule *walk_find_rule(WALK_ENV *env, const struct w
  * fault_address, regs[31], sp, pc (uapi/asm/sigcontext.h). */
 #define WALK_ARM_SIGCONTEXT ((128 + 176 + 8) / 8)
 
+/* The word at AVMA of a signal's frame into W's register REG. */
+WALK_ONCE int walk_signal_word(WALK_ENV *env, struct walk *w, __u64 avma, __u32 reg)
+{
+	return env && w && reg < WALK_MAX_REGISTERS && walk_word(env, avma, &w->regs[reg]);
+}
+
 /* The registers a signal interrupted, from its frame at w->sp. */
 WALK_ONCE int walk_signal(WALK_ENV *env, struct walk *w)
 {
@@ -184,11 +190,11 @@ WALK_ONCE int walk_signal(WALK_ENV *env, struct walk *w)
 	at = old_sp + 8 * (WALK_AARCH64 ? WALK_ARM_SIGCONTEXT : WALK_X86_SIGCONTEXT);
 	if (WALK_AARCH64) {
 		for (__u32 i = 0; i < WALK_MAX_REGISTERS; i++)
-			if (!walk_word(env, at + 8 * i, &w->regs[i]))
+			if (!walk_signal_word(env, w, at + 8 * i, i))
 				return CHAIN_UNREADABLE;
 	} else {
 		for (__u32 i = 0; i < sizeof(x86); i++)
-			if (!walk_word(env, at + 8 * i, &w->regs[x86[i]]))
+			if (!walk_signal_word(env, w, at + 8 * i, x86[i]))
 				return CHAIN_UNREADABLE;
 	}
 	w->ip = w->regs[WALK_AARCH64 ? WALK_ARM_IP : WALK_X86_IP];
@@ -202,11 +208,11 @@ WALK_ONCE int walk_signal(WALK_ENV *env, struct walk *w)
 }
 
 /* Whether a signal's return trampoline without frame information (musl's) is at AVMA. */
-WALK_COLD bool walk_is_trampoline(WALK_ENV *env, __u64 avma)
+WALK_ONCE int walk_is_trampoline(WALK_ENV *env, __u64 avma)
 {
 	__u64 code, rest;
 
-	if (!walk_code(env, avma, &code))
+	if (!env || !walk_code(env, avma, &code))
 		return false;
 	if (WALK_AARCH64) /* mov x8, #139; svc #0 */
 		return code == 0xd4000001d2801168ULL;
@@ -234,11 +240,16 @@ WALK_HOT bool walk_enter(WALK_ENV *env, struct walk *w, __u64 avma)
 /* To the caller of generated code that keeps no frame pointer, as CPython's trampolines do not
  * (Python/asm_trampoline.S: sub $8,%rsp; call; add $8,%rsp; ret): what stands at a return address
  * is what will run, so where that is an epilogue it tells for certain.  x86-64. */
-WALK_COLD int walk_epilogue(WALK_ENV *env, struct walk *w)
+WALK_ONCE int walk_epilogue(WALK_ENV *env, struct walk *w)
 {
-	__u64 code, ip, fp = w->fp, at = w->sp;
-	__u32 flags = w->flags & (WALK_FP | WALK_BX);
+	__u64 code, ip, fp, at;
+	__u32 flags;
 
+	if (!env || !w)
+		return CHAIN_NO_RULE;
+	fp = w->fp;
+	at = w->sp;
+	flags = w->flags & (WALK_FP | WALK_BX);
 	if (WALK_AARCH64 || w->flags & WALK_EXACT || !walk_code(env, w->ip, &code))
 		return CHAIN_NO_RULE;
 	if ((code & 0x80ffffff) == 0xc48348) { /* add $imm8, %rsp */
@@ -267,11 +278,13 @@ WALK_COLD int walk_epilogue(WALK_ENV *env, struct walk *w)
 
 /* To the caller by frame pointer, for code of which the tables say nothing because of WHY, the
  * cause when it does not work.  What it finds must look like a frame. */
-WALK_COLD int walk_guess(WALK_ENV *env, struct walk *w, int why)
+WALK_ONCE int walk_guess(WALK_ENV *env, struct walk *w, int why)
 {
-	const __u64 fp = w->fp;
-	__u64 next, ip;
+	__u64 fp, next, ip;
 
+	if (!env || !w)
+		return why;
+	fp = w->fp;
 	/* Nothing called the entry of the process: the stack began there, but for what that pushed
 	 * or aligned itself (psABI: "Process Initialization"). */
 	if (w->entry_sp && w->sp <= w->entry_sp && w->sp + 32 >= w->entry_sp)
@@ -352,10 +365,12 @@ WALK_HOT void walk_restore(WALK_ENV *env, struct walk *w, __u64 base, short at, 
 /* Whether the registers that R finds by frame pointer are back already.  In the epilogue of a frame
  * that realigned the stack gcc's frame information goes on saying where they were saved, though
  * the frame pointer is the caller's again: at lea -8(%r10), %rsp (or %r13) and at ret. */
-WALK_COLD bool walk_is_popped(WALK_ENV *env, const struct walk *w, const struct unwind_rule *r)
+WALK_ONCE int walk_is_popped(WALK_ENV *env, const struct walk *w, const struct unwind_rule *r)
 {
 	__u64 code;
 
+	if (!env || !w || !r)
+		return false;
 	if (r->cfa == UNWIND_CFA_SP)
 		return true;
 	return !WALK_AARCH64 && r->cfa == UNWIND_CFA_REG && w->flags & WALK_EXACT &&
@@ -390,13 +405,17 @@ WALK_HOT __u64 walk_plain(const struct walk *w, const struct unwind_rule *r)
 }
 
 /* From a frame to its caller by rule R. */
-WALK_HOT int walk_apply(WALK_ENV *env, struct walk *w, const struct unwind_rule *r)
+WALK_ONCE int walk_apply(WALK_ENV *env, struct walk *w, const struct unwind_rule *r)
 {
-	const __u64 frame_fp = w->fp;
-	__u64 cfa, ip;
-	__u32 by_fp = r->by_fp;
-	int rc = walk_cfa(env, w, r, &cfa);
+	__u64 frame_fp, cfa, ip;
+	__u32 by_fp;
+	int rc;
 
+	if (!env || !w || !r)
+		return CHAIN_NO_RULE;
+	frame_fp = w->fp;
+	by_fp = r->by_fp;
+	rc = walk_cfa(env, w, r, &cfa);
 	if (rc != WALK_ON)
 		return rc;
 	if (r->ra == UNWIND_RA_REGISTER) {
@@ -450,11 +469,14 @@ WALK_HOT int walk_apply(WALK_ENV *env, struct walk *w, const struct unwind_rule 
 #define WALK_GO_SCHED_BP 0x68
 
 /* From the stack that Go's runtime went on with, by rule R, back to that of the goroutine. */
-WALK_COLD int walk_goroutine(WALK_ENV *env, struct walk *w, const struct unwind_rule *r)
+WALK_ONCE int walk_goroutine(WALK_ENV *env, struct walk *w, const struct unwind_rule *r)
 {
-	const __u64 thread = walk_thread(env);
-	__u64 g, m, sp, fp, ip = w->ip;
+	__u64 thread, g, m, sp, fp, ip;
 
+	if (!env || !w || !r)
+		return CHAIN_UNREADABLE;
+	thread = walk_thread(env);
+	ip = w->ip;
 	if (!thread || !walk_code(env, thread + WALK_GO_G, &g) ||
 	    !walk_code(env, g + WALK_GO_M, &m) ||
 	    !walk_code(env, m + (__u64)(8 * (long long)r->bx_at), &g))
@@ -484,11 +506,11 @@ WALK_COLD int walk_goroutine(WALK_ENV *env, struct walk *w, const struct unwind_
  * a fresh stack for when its procedure returns: nobody called from there.  Known by what it begins
  * with; that some procedure begins there would not do, for addresses of procedures are on every
  * stack. */
-WALK_COLD bool walk_is_planted(WALK_ENV *env, const struct walk *w)
+WALK_ONCE int walk_is_planted(WALK_ENV *env, const struct walk *w)
 {
 	__u64 code;
 
-	if (w->flags & WALK_EXACT || !walk_code(env, w->ip, &code))
+	if (!env || !w || w->flags & WALK_EXACT || !walk_code(env, w->ip, &code))
 		return false;
 	if (WALK_AARCH64) /* mov x0, x19; cbnz x0, ... */
 		return (code & 0xff00001fffffffff) == 0xb5000000aa1303e0;

@@ -77,7 +77,7 @@ static int walk_frame(__u32 i, struct path *p)
 	}
 	w->at_leaf = 0;
 	if (cause == WALK_ON) {
-		if (!joins_last(p))
+		if (!joins_last(w))
 			return 0;
 		cause = CHAIN_COMPLETE;
 	}
@@ -205,8 +205,10 @@ static __noinline int user_begin(struct sample_ctx *ctx, struct cpu_walk *w, __u
 }
 
 /* Ends the walk of the user's callers; returns its cause. */
-static __noinline int user_end(struct cpu_walk *w, __u64 task)
+__noinline int user_end(struct cpu_walk *w, __u64 task)
 {
+	if (!w)
+		return CHAIN_EXITING;
 	if (go_labels)
 		go_labels_take(w);
 	if (w->walk.anonymous)
@@ -302,10 +304,13 @@ static int keep_frame(__u32 i, struct path *p)
 }
 
 /* Hashes the path, and keeps the walk for the next one. */
-static __noinline void fold_path(struct cpu_walk *w)
+__noinline int fold_path(struct cpu_walk *w)
 {
-	struct path p = {w, last_walk_of(w)};
+	struct path p = {w};
 
+	if (!w)
+		return 0;
+	p.last = last_walk_of(w);
 	w->hash = 0;
 	if (w->n_kept) {
 		w->hash = p.last->hashes[BELOW(w->n_kept, LAST_FRAMES)];
@@ -318,6 +323,7 @@ static __noinline void fold_path(struct cpu_walk *w)
 		w->used = 0;
 	}
 	bpf_loop(w->n_frames, keep_frame, &p, 0);
+	return 0;
 }
 
 /* Adds the user's callers to the kernel's; returns the cause. */
@@ -381,14 +387,17 @@ static __always_inline void begin_path(struct cpu_walk *w, const struct chain_cp
 
 /* The hash of the chain that ended for CAUSE, which is in the ring if it never was; 0 for one of no
  * frames, CHAIN_LOST when there was no room.  TASK is as in the log's slot. */
-static __noinline __u64 end_path(struct cpu_walk *w, struct chain_cpu *ring, __u64 task,
-				 __u32 cause)
+__noinline __u64 end_path(struct cpu_walk *w, struct chain_cpu *ring, __u64 task, __u32 cause)
 {
-	struct path p = {w, last_walk_of(w)};
-	__u64 hash, set, info;
-	__u32 n_frames = w->n_frames + w->n_kept;
-	const __u64 labels = w->labels ? FRAME_SCRIPT(w->labels, 0) : 0;
+	struct path p = {w};
+	__u64 hash, set, info, labels;
+	__u32 n_frames;
 
+	if (!w || !ring)
+		return CHAIN_LOST;
+	p.last = last_walk_of(w);
+	n_frames = w->n_frames + w->n_kept;
+	labels = w->labels ? FRAME_SCRIPT(w->labels, 0) : 0;
 	if (n_frames == 0 && cause == CHAIN_COMPLETE && !labels)
 		return 0;
 	fold_path(w);

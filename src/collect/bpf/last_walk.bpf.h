@@ -80,22 +80,24 @@ static int check_words(__u32 i, struct path *p)
 }
 
 /* Whether the walk, which stands in w->walk, goes on as the last one: w->n_kept frames then. */
-static __always_inline bool joins_last(struct path *p)
+__noinline int joins_last(struct cpu_walk *w)
 {
-	struct cpu_walk *w = p->w;
+	struct path p = {w};
 	const struct kept_state *s;
-	__u32 at = w->cursor, used;
+	__u32 at, used;
 
-	if (w->walk.flags & ~(WALK_FP | WALK_BX))
+	if (!w || w->walk.flags & ~(WALK_FP | WALK_BX))
 		return false;
+	p.last = last_walk_of(w);
+	at = w->cursor;
 	for (int i = 0; i < 8; i++) {
-		if (at == 0 || p->last->states[BELOW(at, LAST_FRAMES)].sp >= w->walk.sp)
+		if (at == 0 || p.last->states[BELOW(at, LAST_FRAMES)].sp >= w->walk.sp)
 			break;
 		at--;
 	}
 	w->cursor = at;
 	at = *(volatile __u32 *)&w->cursor; /* or the verifier follows each way here */
-	s = &p->last->states[BELOW(at, LAST_FRAMES)];
+	s = &p.last->states[BELOW(at, LAST_FRAMES)];
 	if (at == 0 || s->sp != w->walk.sp || s->ip != w->walk.ip ||
 	    w->n_frames + at > CHAIN_MAX_FRAMES)
 		return false;
@@ -103,7 +105,7 @@ static __always_inline bool joins_last(struct path *p)
 	if (used & ~w->walk.flags || (used & WALK_FP && s->fp != w->walk.fp) ||
 	    (used & WALK_BX && s->bx != w->walk.bx))
 		return false;
-	bpf_loop(at, check_words, p, 0);
+	bpf_loop(at, check_words, &p, 0);
 	if (w->cursor) { /* it differs from there on */
 		w->cursor--;
 		return false;

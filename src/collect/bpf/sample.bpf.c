@@ -29,6 +29,7 @@ const volatile __u64 log_number = 0;
 /* With call paths: powers of two. */
 const volatile __u32 n_chain_words = 1; /* per CPU */
 const volatile __u32 n_image_keys = 1;
+const volatile __u32 table_shift = 1;	/* words of a piece of the tables */
 const volatile __u32 n_copy_chunks = 1; /* per CPU, a power of two; 1: nothing is copied */
 const volatile __u32 n_exit_chunks = 1; /* of each walk of exits, a power of two */
 const volatile __u32 page_shift = 12;

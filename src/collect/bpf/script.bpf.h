@@ -75,10 +75,18 @@ static __always_inline __u64 script_mix(__u64 h, __u64 v)
 	return mix(h, v);
 }
 
-static __always_inline void script_put(struct cpu_walk *w, __u64 frame)
+__noinline int script_add(struct cpu_walk *w, __u64 frame)
 {
+	if (!w)
+		return 0;
 	put_frame(w, frame);
 	w->n_scripts++;
+	return 0;
+}
+
+static __always_inline void script_put(struct cpu_walk *w, __u64 frame)
+{
+	script_add(w, frame);
 }
 
 static __always_inline __u64 *told_set(struct cpu_walk *w, __u64 number)
@@ -120,6 +128,14 @@ static __always_inline void script_note(struct cpu_walk *w, __u64 number)
 static __always_inline __u64 script_told_key(struct cpu_walk *w, __u64 key)
 {
 	return mix(key, scripts_epoch);
+}
+
+/* The word of the stack at AVMA; 0: it cannot be read. */
+__noinline __u64 stack_word(struct cpu_walk *w, __u64 avma)
+{
+	__u64 word = 0;
+
+	return w && walk_word(w, avma, &word) ? word : 0;
 }
 
 #include "unwind/python.h"
@@ -482,9 +498,7 @@ __noinline int go_labels_take(struct cpu_walk *w)
 
 static __always_inline __u64 v8_stack_word(struct cpu_walk *w, __u64 avma)
 {
-	__u64 word = 0;
-
-	return walk_word(w, avma, &word) ? word : 0;
+	return stack_word(w, avma);
 }
 
 static __always_inline struct v8_walk *v8_of(struct cpu_walk *w)
@@ -699,10 +713,13 @@ __noinline int hotspot_ask(struct cpu_walk *w, __u64 task)
 }
 
 /* A step from a frame of code that HotSpot made; false: the frame is none that is known. */
-static __always_inline bool hotspot_frames(struct cpu_walk *w)
+__noinline int hotspot_frames(struct cpu_walk *w)
 {
-	struct hotspot_walk *h = &w->hotspot;
+	struct hotspot_walk *h;
 
+	if (!w)
+		return false;
+	h = &w->hotspot;
 	h->ip = w->walk.ip;
 	h->sp = w->walk.sp;
 	h->fp = w->walk.fp;

@@ -51,6 +51,7 @@ const volatile __u64 irq_entry_start = 0, irq_entry_end = 0, fault_start = 0, fa
 const volatile __u32 n_chain_words = 1;
 const volatile __u32 n_copy_chunks = 1; /* stacks of blocks are not copied */
 const volatile __u32 n_image_keys = 1;
+const volatile __u32 table_shift = 1; /* words of a piece of the tables */
 const volatile __u32 page_shift = 12;
 const volatile bool check_walks = false;
 const volatile bool go_labels = false; /* are those of goroutines read */

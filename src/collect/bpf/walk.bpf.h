@@ -208,8 +208,14 @@ struct {
 	__type(value, struct cpu_walk);
 } walks SEC(".maps");
 
-/* An mmapable array spaces its elements 8 bytes: two words of the tables in each. */
-MMAPABLE_ARRAY(table_words, __u64);
+/* Arrays of table words, which user space makes when there are tables for them: each of 8 bytes an
+ * element, two words, as an mmapable array spaces them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1); /* set before loading */
+	__type(key, __u32);
+	__type(value, __u32);
+} table_pieces SEC(".maps");
 MMAPABLE_ARRAY(unwind_rules, struct unwind_rule);
 MMAPABLE_ARRAY(unwind_images, struct unwind_image);
 MMAPABLE_ARRAY(image_keys, struct image_key);
@@ -300,8 +306,9 @@ static __always_inline __u64 walk_thread(struct cpu_walk *w)
 
 static __always_inline __u32 walk_table_word(struct cpu_walk *w, __u32 at)
 {
-	__u32 pair = at >> 1;
-	__u64 *words = bpf_map_lookup_elem(&table_words, &pair);
+	__u32 piece = at >> table_shift, pair = (at & ((1u << table_shift) - 1)) >> 1;
+	void *of = bpf_map_lookup_elem(&table_pieces, &piece);
+	__u64 *words = of ? bpf_map_lookup_elem(of, &pair) : NULL;
 
 	return words ? (__u32)(*words >> (at & 1) * 32) : 0;
 }

@@ -19,6 +19,9 @@
 /* What is kept of a buffer for chains: 128 KiB. */
 #define MOST_KEPT_WORDS 16384
 
+/* Words of a piece of the tables: 2 MiB. */
+#define PIECE_SHIFT 19
+
 /* Records of interpreters' code that wait: about a thousand. */
 #define SCRIPT_RING_BYTES (1u << 20)
 
@@ -30,7 +33,7 @@ struct log_chains {
 	int words_fd;		  /* n_cpus * n_chain_words; what is new is mapped to be read */
 	uint64_t *slot_chains;	  /* n_cpus * n_slots */
 	uint32_t *table_words;	  /* n_unwind_words; NULL: mapped in pieces */
-	int table_fd;
+	int *pieces; /* of the tables, n_pieces descriptors; -1: not made yet; NULL: a guest */
 	struct unwind_rule *rules;
 	struct unwind_image *images;
 	struct image_key *keys;	    /* n_image_keys */
@@ -81,10 +84,34 @@ void log_unmap_array(void *p, size_t elem_bytes, size_t n)
 		munmap(p, whole_pages(elem_bytes * n));
 }
 
-/* The tables' words as elements of the array, which are of 8 bytes. */
-static uint32_t n_word_pairs(const struct log_opts *opts)
+uint32_t log_chains_table_shift(const struct log_opts *opts)
 {
-	return (uint32_t)((opts->n_unwind_words + 1) / 2);
+	uint32_t shift = PIECE_SHIFT;
+
+	while (opts->map_tables && (size_t)1 << shift < opts->n_unwind_words) /* in one piece */
+		shift++;
+	return shift;
+}
+
+static uint32_t n_pieces(const struct log_opts *opts)
+{
+	const size_t n = (size_t)1 << log_chains_table_shift(opts);
+
+	return (uint32_t)((opts->n_unwind_words + n - 1) / n);
+}
+
+static size_t piece_bytes(const struct log_opts *opts)
+{
+	return sizeof(uint32_t) << log_chains_table_shift(opts);
+}
+
+int log_chains_make_piece(const struct log_opts *opts)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = BPF_F_MMAPABLE);
+	const int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "table_words", 4, 8,
+				      (uint32_t)(piece_bytes(opts) / 8), &o);
+
+	return fd < 0 ? -1 : fd;
 }
 
 static uint32_t n_copy_rings(const struct log_opts *opts)
@@ -110,7 +137,7 @@ void log_chains_prepare(struct bpf_object *obj, const struct log_opts *opts)
 		{"chain_cpus", opts->n_cpus},
 		{"chain_words", opts->n_cpus * opts->n_chain_words},
 		{"slot_chains", opts->n_cpus * opts->n_slots},
-		{"table_words", n_word_pairs(opts)},
+		{"table_pieces", n_pieces(opts)},
 		{"unwind_rules", UNWIND_N_RULES},
 		{"unwind_images", FRAME_MAX_IMAGES + 1},
 		{"image_keys", opts->n_image_keys},
@@ -173,17 +200,55 @@ static int script_fd(struct bpf_object *obj)
 	return bpf_map__fd(bpf_object__find_map_by_name(obj, "scripts"));
 }
 
-int log_chains_open(struct bpf_object *obj, const struct log_opts *opts,
+static void close_pieces(struct log_chains *c)
+{
+	for (uint32_t i = 0; c->pieces && i < n_pieces(&c->opts); i++)
+		if (c->pieces[i] >= 0)
+			close(c->pieces[i]);
+	free(c->pieces);
+}
+
+/* Puts piece I where the programs find it. */
+static bool show_piece(const struct log_chains *c, uint32_t i)
+{
+	const struct bpf_map *map = bpf_object__find_map_by_name(c->obj, "table_pieces");
+
+	return bpf_map__update_elem(map, &i, sizeof(i), &c->pieces[i], sizeof(int), BPF_ANY) >= 0;
+}
+
+/* Makes piece I where it is not there yet. */
+static bool have_piece(const struct log_chains *c, uint32_t i)
+{
+	if (c->pieces[i] >= 0)
+		return true;
+	c->pieces[i] = log_chains_make_piece(&c->opts);
+	if (c->pieces[i] >= 0 && show_piece(c, i))
+		return true;
+	if (c->pieces[i] >= 0)
+		close(c->pieces[i]);
+	c->pieces[i] = -1;
+	return false;
+}
+
+static bool open_tables(struct log_chains *c, int first_piece)
+{
+	c->pieces = xmalloc(n_pieces(&c->opts) * sizeof(*c->pieces));
+	for (uint32_t i = 0; i < n_pieces(&c->opts); i++)
+		c->pieces[i] = i ? -1 : first_piece;
+	if (c->opts.map_tables)
+		c->table_words =
+			log_map_fd(first_piece, 1, piece_bytes(&c->opts), PROT_READ | PROT_WRITE);
+	return show_piece(c, 0) && (c->table_words || !c->opts.map_tables);
+}
+
+int log_chains_open(struct bpf_object *obj, const struct log_opts *opts, int first_piece,
 		    struct log_chains_shared shared, struct log_chains **ret, struct err *err)
 {
 	struct log_chains *c = xcalloc(1, sizeof(*c));
 
-	bool rings = open_rings(c, obj, opts, shared);
+	bool rings = open_rings(c, obj, opts, shared), tables = open_tables(c, first_piece);
 
 	c->slot_chains = map_named(obj, "slot_chains", 8, (size_t)c->opts.n_cpus * c->opts.n_slots);
-	c->table_fd = bpf_map__fd(bpf_object__find_map_by_name(obj, "table_words"));
-	if (opts->map_tables)
-		c->table_words = map_named(obj, "table_words", 8, n_word_pairs(opts));
 	c->rules = map_named(obj, "unwind_rules", sizeof(*c->rules), UNWIND_N_RULES);
 	c->images = map_named(obj, "unwind_images", sizeof(*c->images), FRAME_MAX_IMAGES + 1);
 	c->keys = map_named(obj, "image_keys", sizeof(*c->keys), c->opts.n_image_keys);
@@ -191,8 +256,8 @@ int log_chains_open(struct bpf_object *obj, const struct log_opts *opts,
 	c->copies_fd = bpf_map__fd(bpf_object__find_map_by_name(obj, "copy_chunks"));
 	c->requests = ring_buffer__new(bpf_map__fd(bpf_object__find_map_by_name(obj, "requests")),
 				       on_request, c, NULL);
-	if (!rings || !c->slot_chains || (opts->map_tables && !c->table_words) || !c->rules ||
-	    !c->images || !c->keys || !c->copy_cpus || !c->requests ||
+	if (!rings || !tables || !c->slot_chains || !c->rules || !c->images || !c->keys ||
+	    !c->copy_cpus || !c->requests ||
 	    ring_buffer__add(c->requests, script_fd(obj), on_script, c) < 0) {
 		int rc = -errno;
 
@@ -210,7 +275,8 @@ void log_chains_close(struct log_chains *c)
 	log_chains_close(c->guest);
 	log_unmap_array(c->cpus, sizeof(*c->cpus), c->opts.n_cpus);
 	log_unmap_array(c->slot_chains, 8, (size_t)c->opts.n_cpus * c->opts.n_slots);
-	log_unmap_array(c->table_words, 8, n_word_pairs(&c->opts));
+	log_unmap_array(c->table_words, 1, piece_bytes(&c->opts));
+	close_pieces(c);
 	log_unmap_array(c->rules, sizeof(*c->rules), UNWIND_N_RULES);
 	log_unmap_array(c->images, sizeof(*c->images), FRAME_MAX_IMAGES + 1);
 	log_unmap_array(c->keys, sizeof(*c->keys), c->opts.n_image_keys);
@@ -227,8 +293,8 @@ const struct log_opts *log_chains_opts(const struct log_chains *c)
 
 int log_chains_lend(const struct log_chains *c, struct bpf_object *guest, struct err *err)
 {
-	static const char *const common[] = {"table_words", "unwind_rules", "unwind_images",
-					     "image_keys",  "requests",	    "scripts"};
+	static const char *const common[] = {"table_pieces", "unwind_rules", "unwind_images",
+					     "image_keys",   "requests",     "scripts"};
 
 	log_chains_prepare(guest, &c->opts);
 	bpf_map__set_autocreate(bpf_object__find_map_by_name(guest, "slot_chains"), false);
@@ -408,9 +474,21 @@ struct log_walks log_walks(const struct log *l)
 static uint32_t *open_words(void *ctx, size_t at, size_t n)
 {
 	const struct log_chains *c = ctx;
-	struct pages e = pages_of(at * sizeof(uint32_t), n * sizeof(uint32_t));
-	uint8_t *p = mmap(NULL, e.n, PROT_READ | PROT_WRITE, MAP_SHARED, c->table_fd, (off_t)e.at);
+	const struct pages e = pages_of(at * sizeof(uint32_t), n * sizeof(uint32_t));
+	const size_t end = e.at + e.n, most = piece_bytes(&c->opts);
+	uint8_t *p = mmap(NULL, e.n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	for (size_t from = e.at, to; p != MAP_FAILED && from < end; from = to) {
+		const uint32_t i = (uint32_t)(from / most);
+
+		to = (i + 1) * most < end ? (i + 1) * most : end;
+		if (!have_piece(c, i) || mmap(p + (from - e.at), to - from, PROT_READ | PROT_WRITE,
+					      MAP_SHARED | MAP_FIXED, c->pieces[i],
+					      (off_t)(from - i * most)) == MAP_FAILED) {
+			munmap(p, e.n);
+			return NULL;
+		}
+	}
 	return p == MAP_FAILED ? NULL : (uint32_t *)(p + (at * sizeof(uint32_t) - e.at));
 }
 

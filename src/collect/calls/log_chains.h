@@ -23,8 +23,15 @@ struct log_chains_shared {
 /* Before loading: sizes the arrays of call paths, or without opts->chains leaves them out. */
 void log_chains_prepare(struct bpf_object *obj, const struct log_opts *opts);
 
-/* After loading, with opts->chains: maps them.  SHARED stays valid until log_chains_close. */
-int log_chains_open(struct bpf_object *obj, const struct log_opts *opts,
+/* The tables' memory comes in pieces of 1 << log_chains_table_shift words, made when there are
+ * tables for them: zeroing all of it was a quarter of a start.  Returns a descriptor, or -1 and
+ * errno. */
+uint32_t log_chains_table_shift(const struct log_opts *opts);
+int log_chains_make_piece(const struct log_opts *opts);
+
+/* After loading, with opts->chains: maps them.  FIRST_PIECE, which `table_pieces` was created by,
+ * is C's from now on, also where this fails.  SHARED stays valid until log_chains_close. */
+int log_chains_open(struct bpf_object *obj, const struct log_opts *opts, int first_piece,
 		    struct log_chains_shared shared, struct log_chains **ret, struct err *err);
 void log_chains_close(struct log_chains *c);
 

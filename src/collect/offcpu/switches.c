@@ -111,6 +111,7 @@ static int switches_load(struct switches *s, const struct switches_opts *o, stru
 	bpf_map__set_max_entries(skel->maps.switch_cpus, o->n_cpus);
 	skel->rodata->n_chain_words = log_chains_opts(walker)->n_chain_words;
 	skel->rodata->n_image_keys = log_chains_opts(walker)->n_image_keys;
+	skel->rodata->table_shift = log_chains_table_shift(log_chains_opts(walker));
 	skel->rodata->check_walks = log_chains_opts(walker)->check_walks;
 	skel->rodata->go_labels = log_chains_opts(walker)->go_labels;
 	skel->rodata->script_seed = log_chains_opts(walker)->script_seed;
