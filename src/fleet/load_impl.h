@@ -34,6 +34,8 @@ struct fleet_loader {
 	struct str owners;	 /* " AND ...": a condition of rows of the owners wanted */
 	struct str folded;	 /* contexts wanted besides images: a SELECT or a list; "": all */
 	bool has_folded;	 /* there are such */
+	struct fleet_ids named;	 /* images whose names decide something where images will do */
+	struct fleet_ids known;	 /* images of which there are names */
 	bool has_names;		 /* of places, already */
 	bool by_idle;		 /* owners that are no idle tasks are all the same: 0 */
 	bool by_row;		 /* sums have hosts, or svmas that settle: they go to ROWS first */
@@ -66,6 +68,7 @@ enum fleet_question_id {
 	ASK_FOLDED,
 	ASK_HOSTS, /* as ASK_COUNTS, with arrays of hosts */
 	ASK_FOLDED_HOSTS,
+	ASK_KNOWN,
 	FLEET_N_QUESTIONS
 };
 

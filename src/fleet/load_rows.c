@@ -579,6 +579,8 @@ static ctx_id ctx_of_count(struct fleet_loader *l, const struct fleet_count *c)
 	if (!l->sel->no_code && !l->folded.n)
 		return find_id(&l->ctx_ids, c->ctx, l->unknown);
 	image = fleet_ids_find(&l->image_ids, c->ctx);
+	if (image != FLEET_NO_NUMBER && c->svma)
+		fleet_ids_add(&l->named, c->ctx, 0);
 	return image == FLEET_NO_NUMBER
 		       ? find_id(&l->ctx_ids, c->ctx, l->unknown)
 		       : profile_intern_ctx(l->p, l->no_callers,
@@ -669,12 +671,27 @@ static int take_place(void *ctx, const struct native_value *v, struct err *err)
 	return 0;
 }
 
+static const struct native_col known_cols[] = {{"c0", "UInt64"}};
+
+static int take_known(void *ctx, const struct native_value *v, struct err *err)
+{
+	struct fleet_loader *l = ctx;
+	const uint32_t image = fleet_ids_find(&l->image_ids, v[0].u);
+
+	(void)err;
+	if (image == FLEET_NO_NUMBER || l->p->images.v[image].kind == IMAGE_SCRIPT)
+		return 0;
+	vec_at(&l->names, image);
+	fleet_ids_add(&l->known, image, 0);
+	return 0;
+}
+
 void fleet_take_names(struct fleet_loader *l)
 {
 	for (size_t i = 0; i < l->names.n; i++) {
 		struct stacks_symbols new = {.image = (image_id)i};
 
-		if (l->names.v[i].symbols.n) {
+		if (l->names.v[i].symbols.n || fleet_ids_find(&l->known, i) != FLEET_NO_NUMBER) {
 			symtab_builder_finish(&l->names.v[i], &new.symtab);
 			vec_push(l->symbols, new);
 		}
@@ -717,4 +734,6 @@ const struct fleet_question fleet_questions[FLEET_N_QUESTIONS] = {
 	[ASK_FOLDED] = {NULL, NULL, folded_cols, n_elems(folded_cols), take_folded},
 	[ASK_HOSTS] = {NULL, NULL, hosts_cols, n_elems(hosts_cols) - 1, take_hosts},
 	[ASK_FOLDED_HOSTS] = {NULL, NULL, hosts_cols, n_elems(hosts_cols), take_folded_hosts},
+	[ASK_KNOWN] = {"SELECT DISTINCT image AS c0 FROM places WHERE end > start", "", known_cols,
+		       n_elems(known_cols), take_known},
 };

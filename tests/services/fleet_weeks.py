@@ -307,7 +307,35 @@ def images_need_few_contexts():
     check(all(any(w in i for i in here) for w in ("work.py", "[python]", "libz")), here)
     _, said = asked(s, "diff", "--by", "image", *epochs)
     check(sum("if(ctx IN (" in x for x in said) == 2, said)
+    def inclusive(db, *options):
+        said = json.loads(sh(DWELL, "prof", "--json", "--by", "image", "--epoch", "all", "--db", db, *options))
+        return said["events"], sorted((r["image"], r["counts"], r["inclusive"]) for r in said["rows"])
+    for what, options in ("values", []), ("sums", ["--rollup", "--again"]):
+        ship(s, *options) if options else None
+        for words in [], ["--comm", "python3"], ["--runtime-frames"], ["--host", socket.gethostname()]:
+            here, there = inclusive("db", *words), inclusive(s.db, *words)
+            check(here == there and any(c != i for _, c, i in here[1]), "%s %s: here %s, there %s" % (what, words, here, there))
     s.kill()
 
 
-run(sums_answer_as_values_do, images_need_few_contexts, procedures_need_no_contexts, weeks_begin_within_a_day, hosts_are_observations, sums_that_nobody_finished, old_sums_go)
+def idle_time_is_in_no_image():
+    """What an idle task idles is known by its procedure, also where rows are of images."""
+    s = Server()
+    for n in range(2):
+        text = f"recording host{n} {1609459200 + n * 86400}\nmeta host{n} {1609459200 + n * 86400} 3600 server\nevent cycles 1000\n"
+        text += "image kernel [kernel.kallsyms]\nowner idle -\nframe 2000\nsample 1000 50\nframe 2000\nsample 3000 7\nowner - - comm=server\npath\nframe 2000\nsample 1000 2\n"
+        subprocess.run([MKDB, "db"], input=text, text=True, check=True)
+    ship(s, "--create")
+    kernel = s.ask("SELECT id FROM images WHERE kind = 2")
+    s.ask("TRUNCATE TABLE places")
+    s.ask("INSERT INTO places SELECT toUInt64(%s), svma, svma, svma + 16, if(svma = 4096, 'default_idle', 'do_irq'), 0, 0, '', 1 FROM (SELECT arrayJoin([toUInt64(4096), 8192, 12288]) AS svma)" % kernel)
+    for what, options in ("values", []), ("sums", ["--rollup", "--again"]):
+        ship(s, *options) if options else None
+        said = json.loads(sh(DWELL, "prof", "--json", "--by", "image", "--epoch", "all", "--db", s.db))
+        check([(r["kind"], r["counts"]["cycles"]) for r in said["rows"]] == [("kernel", 18), ("idle", 100)], (what, said))
+        found = compared(s.db, "image", "until=20210101", "since=20210102")[0]
+        check(found == {("[kernel.kallsyms]", None): (9, 9)}, (what, found))
+    s.kill()
+
+
+run(sums_answer_as_values_do, images_need_few_contexts, idle_time_is_in_no_image, procedures_need_no_contexts, weeks_begin_within_a_day, hosts_are_observations, sums_that_nobody_finished, old_sums_go)

@@ -111,11 +111,19 @@ static uint8_t scopes_match(const struct finder *f, const char *name)
 	return flags;
 }
 
+/* Patterns mean procedures whatever the level is. */
+static bool needs_procedures(const struct scopes_opts *o)
+{
+	return o->focus || o->ignore || o->level != SCOPE_IMAGE;
+}
+
 static void begin_image(struct finder *f, image_id image)
 {
 	f->image = image;
 	f->im = &f->q->profile->images.v[image];
-	f->st = f->im->kind == IMAGE_MARK ? NULL : resolver_image(f->q->resolver, f->im)->symtab;
+	f->st = f->im->kind == IMAGE_MARK || !needs_procedures(f->o)
+			? NULL
+			: resolver_image(f->q->resolver, f->im)->symtab;
 	f->image_flags = scopes_match(f, f->im->path);
 	f->proc = (struct procedure){.index = PROC_NONE};
 }
@@ -273,9 +281,6 @@ static void find_image_places(struct finder *f, const struct spot *spots, size_t
 			      .nameless = f->im->kind == IMAGE_UNKNOWN,
 			      .truncated = f->im->kind == IMAGE_MARK &&
 					   str_starts(f->im->path, IMAGE_TRUNCATED)};
-	/* Patterns mean procedures whatever the level is. */
-	bool by_name = f->o->focus || f->o->ignore;
-
 	if (whole.kind == SCOPE_IMAGE)
 		whole.name = query_image_name(f->q, f->image);
 	for (size_t i = 0; i < n; i++) {
@@ -285,7 +290,7 @@ static void find_image_places(struct finder *f, const struct spot *spots, size_t
 			f->s->flags[pl] |= SCOPES_GUESSED;
 		if (whole.kind == SCOPE_MARK)
 			f->s->flags[pl] |= (whole.truncated ? SCOPES_MARKED : 0) | f->image_flags;
-		else if (by_name || f->o->level != SCOPE_IMAGE)
+		else if (needs_procedures(f->o))
 			find_place(f, pl, spots[i].svma);
 		if (whole.kind == SCOPE_MARK || f->o->level == SCOPE_IMAGE)
 			f->s->of_place[pl] = scopes_intern(f->s, &whole);
