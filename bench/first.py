@@ -27,8 +27,9 @@ while True:
 ]
 
 
-def record(db):
-    """(samples with complete paths, samples); those of idle CPUs, which are all complete, left out."""
+def record(db, cut):
+    """(samples with complete paths, samples); those of idle CPUs, which are all complete, left out.  Adds up in CUT
+    why the others end."""
     p = subprocess.run([DWELL, "record", "-a", "-g", "-e", "cpu-clock", "-F", "997", "-d", "1", "--db", db, "--json"],
                        env=environment(), capture_output=True, text=True, check=False)
     if p.returncode:
@@ -36,6 +37,8 @@ def record(db):
     event = json.loads(p.stdout)["events"][0]
     time.sleep(IDLE_S)
     n = event["samples"] - event["idle"]
+    for cause, k in event["call_paths"]["truncated"].items():
+        cut[cause] = cut.get(cause, 0) + k
     return n - sum(event["call_paths"]["truncated"].values()), n
 
 
@@ -45,7 +48,7 @@ def share(pairs):
 
 def measure():
     db = os.path.join(WORK, "first-db")
-    seen = {"into a new database": [], "into one that has its tables": []}
+    seen = {"into a new database": ([], {}), "into one that has its tables": ([], {})}
     running = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                for n, command in PROGRAMS for _ in range(n)]
     try:
@@ -53,16 +56,17 @@ def measure():
         for i in range(ROUNDS):
             say(f"first second: {i + 1} of {ROUNDS}")
             shutil.rmtree(db, ignore_errors=True)
-            for pairs in seen.values():
-                pairs.append(record(db))
+            for pairs, cut in seen.values():
+                pairs.append(record(db, cut))
         load = os.getloadavg()[0]
     finally:
         for p in running:
             p.kill()
         for p in running:
             p.wait()
-    for (what, pairs), must in zip(seen.items(), (99.5, 99.9)):
+    for (what, (pairs, cut)), must in zip(seen.items(), (99.5, 99.9)):
         row("complete paths in the first second, 200 programs, " + what, "%.2f %% [%.2f, %.2f]" % bootstrap(pairs, share),
             "-", None, f">= {must} %", share(pairs) >= must)
+        notes.append("first second, %s: %d samples cut: %s" % (what, sum(cut.values()), cut))
     notes.append("first second: %d samples in %d recordings, load %.1f" %
-                 (sum(n for pairs in seen.values() for _, n in pairs), 2 * ROUNDS, load))
+                 (sum(n for pairs, _ in seen.values() for _, n in pairs), 2 * ROUNDS, load))

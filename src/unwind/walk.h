@@ -519,8 +519,7 @@ WALK_ONCE int walk_is_planted(WALK_ENV *env, const struct walk *w)
 
 /* The rule before the system call that the innermost frame is in, when there is none behind it:
  * glibc ends clone3's frame information there (sysdeps/unix/sysv/linux/x86_64/clone3.S), since it
- * is not true for the child.  For the parent it is; on the child's new stack there is no return
- * address to be found. */
+ * is not true for the child.  For the parent it is. */
 WALK_COLD const struct unwind_rule *walk_before_call(WALK_ENV *env, const struct walk *w, __u64 pc)
 {
 	int why;
@@ -555,8 +554,15 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 	rule = walk_recall(env, frame);
 	if (!rule) {
 		rule = walk_find_rule(env, w, pc, frame, &rc);
-		if (!rule && rc == CHAIN_NO_RULE)
+		if (!rule && rc == CHAIN_NO_RULE) {
 			rule = walk_before_call(env, w, pc);
+			/* The call returns 0 to the thread that it made, on whose new stack there
+			 * is no return address. */
+			if (rule && w->regs[WALK_X86_AX] == 0) {
+				*ret_frame = frame;
+				return CHAIN_COMPLETE;
+			}
+		}
 	}
 	if (rule)
 		rc = WALK_ON;

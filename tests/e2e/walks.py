@@ -81,6 +81,15 @@ __attribute__((noinline, noclone)) static void leave(int how, char **argv)
 		execv(argv[0], (char *[]){argv[0], 0});
 	_exit(0);
 }
+/* As deep as a shell's functions are. */
+__attribute__((noinline, noclone)) static void down(int n, int how, char **argv)
+{
+	if (n)
+		down(n - 1, how, argv);
+	else
+		leave(how, argv);
+	__asm__ volatile("" ::: "memory");
+}
 int main(int argc, char **argv)
 {
 	if (argc < 2)
@@ -88,7 +97,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < atoi(argv[1]); i++) {
 		int pid = fork();
 		if (pid == 0)
-			leave(i % 2, argv);
+			down(100, i % 2, argv);
 		waitpid(pid, 0, 0);
 	}
 	return 0;
@@ -96,8 +105,9 @@ int main(int argc, char **argv)
 """
 
 
-def given_up(period, *command):
-    """Records COMMAND, which runs `ender`: samples in the freeing of memory, and those without their callers."""
+def given_up(period, depth, *command):
+    """Records COMMAND, which runs `ender`: samples in the freeing of memory, and those without their callers.
+    DEPTH: how many calls of down() in each other there are."""
     if tuple(int(n) for n in re.match(r"(\d+)\.(\d+)", os.uname().release).groups()) < (6, 16):
         raise Skipped("this Linux tells of exits when their memory is gone")
     record("-g", "-e", "cpu-clock", "-c", period, "--", *command)
@@ -111,7 +121,7 @@ def given_up(period, *command):
         way = "execv" if any(f.endswith("execve_[k]") for f in path) else "_exit"
         if way in user:
             found[way] = found.get(way, 0) + count
-            check(user.startswith(MAIN) and "leave;" in user, "a wrong path: %s" % path)
+            check(user.startswith(MAIN + ";down" * (depth + 1) + ";leave;"), "a wrong path: %s" % path)
     for way in "execv", "_exit":
         enough(found.get(way, 0), 50, "samples in %s: %s" % (way, found))
     note("%d samples, %d without their callers" % (n, lost))
@@ -120,18 +130,18 @@ def given_up(period, *command):
 
 def memory_given_up():
     """A process that frees its memory, in exit and in exec, still says who called for that."""
-    n, lost = given_up(500009, compile_c("ender", "ender.c", text=ENDS), longer(100))
+    n, lost = given_up(500009, 100, compile_c("ender", "ender.c", text=ENDS), longer(100))
     most(lost, n, 0.02, "without their callers")
 
 
 def memory_given_up_before_a_table():
     """The last walks of programs that no recorder has met are taken up when their tables are there."""
-    program = compile_c("ender", "ender.c", text=ENDS.replace("24 << 20", "1 << 20"))
+    program = compile_c("ender", "ender.c", text=ENDS.replace("24 << 20", "1 << 20").replace("down(100", "down(0"))
     n_programs = int(longer(200))
     for i in range(n_programs):
         os.mkdir("d%d" % i)
         shutil.copy(program, "d%d/ender" % i)
-    n, lost = given_up(200003, "sh", "-c", "for i in $(seq 0 %d); do d$i/ender 2; done" % (n_programs - 1))
+    n, lost = given_up(200003, 0, "sh", "-c", "for i in $(seq 0 %d); do d$i/ender 2; done" % (n_programs - 1))
     most(lost, n, 0.02, "without their callers")
 
 

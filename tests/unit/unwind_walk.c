@@ -836,8 +836,7 @@ TEST(return_address_in_a_register)
 	EXPECT_WALK(CHAIN_REGISTER_LOST, LEAF(1));
 }
 
-/* clone3's frame information ends before its system call. */
-TEST(behind_a_system_call)
+TEST(behind_a_system_call) /* clone3's frame information ends before it */
 {
 	begin(EM_X86_64);
 	outermost();
@@ -847,6 +846,8 @@ TEST(behind_a_system_call)
 	EXPECT_WALK(CHAIN_NO_RULE, IN_FILE(PROGRAM, FUNCTION(2) + 2));
 	t.in.in_call = true;
 	EXPECT_WALK(CHAIN_COMPLETE, IN_FILE(PROGRAM, FUNCTION(2) + 1), FRAME(0));
+	t.in.regs[WALK_X86_AX] = 0; /* in the thread that it made */
+	EXPECT_WALK(CHAIN_COMPLETE, IN_FILE(PROGRAM, FUNCTION(2) + 1));
 }
 
 TEST(no_stack_at_all)

@@ -113,7 +113,7 @@ struct last_walk {
 };
 
 /* What a thread's memory said last: exit.bpf.h. */
-#define EXIT_FRAMES 64
+#define EXIT_FRAMES 128
 
 struct exit_path {
 	__u64 start;  /* of the thread, as a number may be used again */
