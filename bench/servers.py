@@ -8,7 +8,7 @@ that ended in it.  The bare event at EVENT_HZ takes turns, too: it says what an 
 so what 97 of them must take.
 
 Slices are short, since throughput drifts: on this kind of machine two slices of 0.25 s beside each other
-differ as much as two of 0.02 s, of which twelve times as many fit in.  A disabled clock keeps what is left of
+differ more than two of 0.01 s, of which 25 times as many fit in.  A disabled clock keeps what is left of
 its period, so short slices lose no samples.  What dwelld does with its samples comes later, in anybody's
 slice; its CPU time is added to the loss."""
 import array
@@ -26,11 +26,11 @@ from common import BUILD, CPUS, HZ as EVENT_HZ, QUICK, WORK, environment, notes,
 from measure import CannotMeasure, bootstrap
 
 HZ = 97
-SLICE_S = 0.02
+SLICE_S = 0.01
 ROUNDS = 200 if QUICK else 4000  # each: nothing and dwelld twice, the bare event once
 TAIL_ROUNDS = 50                 # whose latencies are one set, for a 99th part
 WRITE_S = 3                      # after the rounds: what the generators still have to write
-EDGE_S = 0.001                   # of a slice's begin is left out: what was under way when it began
+EDGE_S = 0.0005                  # of a slice's begin is left out: what was under way when it began
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
 PG = "/usr/lib/postgresql/15/bin/"
 CLIENTS = 4
