@@ -88,7 +88,7 @@ static int check_fd(const struct search *s, int fd, bool check_id)
 
 static int open_by_link(const struct search *s, int code_fd);
 
-/* Has the file at FD lines (resolve/lines.c), or does it name one that may? */
+/* Whether the file at FD has lines (resolve/lines.c), or names a file that may have some. */
 static bool may_have_lines(const struct search *s, int fd)
 {
 	_fd_ int linked = -1;

@@ -11,7 +11,7 @@
 
 /* DWARF numbers (x86-64 psABI figure 3.36; DWARF for the Arm 64-bit architecture, 4.1). */
 enum walk_register {
-	WALK_X86_AX = 0,
+	WALK_X86_AX = 0, /* x0 of AArch64, too: both hold what a system call returns */
 	WALK_X86_BX = 3,
 	WALK_X86_FP = 6,
 	WALK_X86_SP = 7,

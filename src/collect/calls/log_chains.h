@@ -29,8 +29,9 @@ void log_chains_prepare(struct bpf_object *obj, const struct log_opts *opts);
 uint32_t log_chains_table_shift(const struct log_opts *opts);
 int log_chains_make_piece(const struct log_opts *opts);
 
-/* After loading, with opts->chains: maps them.  FIRST_PIECE, which `table_pieces` was created by,
- * is C's from now on, also where this fails.  SHARED stays valid until log_chains_close. */
+/* After loading, with opts->chains: maps them.  FIRST_PIECE is the array that `table_pieces` was
+ * created with; this takes it over, even when it fails.  SHARED stays valid until
+ * log_chains_close. */
 int log_chains_open(struct bpf_object *obj, const struct log_opts *opts, int first_piece,
 		    struct log_chains_shared shared, struct log_chains **ret, struct err *err);
 void log_chains_close(struct log_chains *c);
