@@ -29,6 +29,9 @@
 /* A child that has not ended so long after its alarm cannot be ended. */
 #define STUCK_S 2
 
+/* When a child cannot be made, it is tried again after so long. */
+#define AGAIN_NS 100000000ull
+
 /* A lane starts nothing more while answers of so many bytes wait to be taken. */
 #define MOST_UNTAKEN ((size_t)8 << 20)
 
@@ -39,6 +42,8 @@ struct forker {
 	int sock; /* -1: it has died */
 	uint32_t last_id;
 	unsigned n_stuck;		/* children that were left, and have not ended */
+	int refused;			/* forker_refused */
+	uint64_t again_ns;		/* nothing is sent before, CLOCK_MONOTONIC */
 	VEC(struct confine_ask *) asks; /* in the order asked */
 };
 
@@ -168,6 +173,11 @@ unsigned forker_n_stuck(const struct forker *f)
 	return f->n_stuck;
 }
 
+int forker_refused(const struct forker *f)
+{
+	return f->refused;
+}
+
 bool forker_lives(const struct forker *f)
 {
 	return f->sock >= 0;
@@ -223,6 +233,17 @@ static bool has_room(const struct forker_load *l, const struct confine_job *job)
 	       l->n_untaken[job->lane] <= MOST_UNTAKEN;
 }
 
+/* The machine lets no child be made, as ERROR says: A waits until it does. */
+static void put_back(struct forker *f, struct confine_ask *a, int error)
+{
+	if (a->answer_fd >= 0)
+		close(a->answer_fd);
+	a->answer_fd = -1;
+	a->state = ASK_QUEUED;
+	f->refused = error;
+	f->again_ns = clock_mono_ns() + AGAIN_NS;
+}
+
 /* Sends A; -EAGAIN when the socket is full. */
 static int send_ask(struct forker *f, struct confine_ask *a)
 {
@@ -252,6 +273,8 @@ static void send_queued(struct forker *f)
 {
 	struct forker_load l = load_of(f);
 
+	if (f->refused && clock_mono_ns() < f->again_ns)
+		return;
 	for (size_t i = 0; i < f->asks.n && f->sock >= 0; i++) {
 		struct confine_ask *a = f->asks.v[i];
 		int rc;
@@ -263,6 +286,10 @@ static void send_queued(struct forker *f)
 			load_add(&l, &f->jobs[a->kind]);
 		if (rc == -EAGAIN)
 			return;
+		if (rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM) {
+			put_back(f, a, -rc);
+			return;
+		}
 		if (rc == -EPIPE || rc == -ECONNRESET)
 			die(f);
 		else if (rc < 0)
@@ -286,7 +313,7 @@ struct confine_ask *forker_ask(struct forker *f, unsigned kind, const int *files
 		int fd = fcntl(files[i], F_DUPFD_CLOEXEC, 3);
 
 		if (fd < 0)
-			forker_finish(a, -errno);
+			forker_finish(a, -EAGAIN); /* descriptors are short */
 		else
 			a->files[a->n_files++] = fd;
 	}
@@ -364,6 +391,8 @@ static void forker_take(struct forker *f, const struct confine_reply *r, const i
 	}
 	for (unsigned i = 0; i < n_fds; i++)
 		close(fds[i]);
+	if (r->what == REPLY_FACTS)
+		f->refused = 0;
 	if (a && r->what == REPLY_FACTS) {
 		a->has_facts = true;
 		a->nosuid = r->nosuid;
@@ -372,6 +401,10 @@ static void forker_take(struct forker *f, const struct confine_reply *r, const i
 		f->n_stuck--;
 	if (a && r->what == REPLY_END)
 		take_end(f, a, r->status);
+	if (a && r->what == REPLY_AGAIN && a->abandoned)
+		forker_drop(f, a);
+	else if (a && r->what == REPLY_AGAIN)
+		put_back(f, a, r->status);
 }
 
 /* A file system can hold a process so that no signal ends it.  Who asked is told that it did not
@@ -423,19 +456,21 @@ static bool take_replies(struct forker *f)
 bool forker_step(struct forker *f, uint64_t end_ns)
 {
 	struct pollfd p = {.fd = f->sock, .events = POLLIN};
-	uint64_t now;
 	/* Who asks may have been kept from looking for long: first what was answered meanwhile. */
 	bool any = take_replies(f);
 
 	any |= leave_stuck(f);
 	send_queued(f);
-	if (!any && f->sock >= 0 && end_ns) {
-		now = clock_mono_ns();
-		if (now < end_ns)
-			poll(&p, 1, (int)((end_ns - now + 999999) / 1000000));
+	for (uint64_t now; !any && f->sock >= 0 && (now = clock_mono_ns()) < end_ns;) {
+		uint64_t until = f->refused && f->again_ns > now ? f->again_ns : end_ns;
+		int rc;
+
+		until = until < end_ns ? until : end_ns;
+		rc = poll(&p, 1, (int)((until - now + 999999) / 1000000));
 		any = take_replies(f);
-		if (any)
-			send_queued(f);
+		send_queued(f);
+		if (rc < 0)
+			break;
 	}
 	return any;
 }

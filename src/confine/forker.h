@@ -98,6 +98,10 @@ pid_t forker_pid(const struct forker *f);
 /* False after the forker has died: nothing can be asked any more. */
 bool forker_lives(const struct forker *f);
 
+/* The errno for which no child can be made now, or no file handed over: a limit of processes,
+ * of descriptors, of memory.  Questions wait until it can.  0: none. */
+int forker_refused(const struct forker *f);
+
 /* Children that a file system holds so that they cannot be ended. */
 unsigned forker_n_stuck(const struct forker *f);
 
@@ -106,7 +110,8 @@ struct confine_ask {
 	uint32_t id, kind;
 	enum { ASK_QUEUED, ASK_SENT, ASK_DONE } state;
 	bool abandoned;
-	int rc;		 /* DONE: 0 or the job's error; -EPROTO: the child was ended */
+	int rc;		 /* DONE: 0 or the job's error; -EPROTO: the child was ended; -EAGAIN:
+			  * descriptors are short */
 	int by_signal;	 /* DONE, -EPROTO: what ended it; 0: it ended without an answer */
 	int answer_fd;	 /* DONE, rc 0: four bytes that are its own, then the answer */
 	size_t n_answer; /* DONE: bytes of the answer */

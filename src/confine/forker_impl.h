@@ -12,11 +12,12 @@ struct confine_request {
 };
 
 /* From a child that has opened its files and not looked into them: with them if it was not given
- * them, and what their file systems say of them.  From the forker when a child has ended. */
+ * them, and what their file systems say of them.  From the forker when a child has ended, and when
+ * the machine let it make none. */
 struct confine_reply {
 	uint32_t id;
-	enum { REPLY_FILES, REPLY_FACTS, REPLY_END } what;
-	int32_t status;	 /* END: waitpid(2)'s */
+	enum { REPLY_FILES, REPLY_FACTS, REPLY_END, REPLY_AGAIN } what;
+	int32_t status;	 /* END: waitpid(2)'s; AGAIN: errno, why no child could be made */
 	uint32_t nosuid; /* FACTS: bit I: file I is on a mount whose
 			  * set-user-id files mean nothing */
 };

@@ -59,9 +59,9 @@ static struct confine_base own_base(void)
 	return (struct confine_base){.all_bytes = all * page, .data_bytes = data * page};
 }
 
-static void tell_end(const struct process *p, uint32_t id, int status)
+static void forker_reply(const struct process *p, uint32_t id, int what, int status)
 {
-	struct confine_reply r = {.id = id, .what = REPLY_END, .status = status};
+	struct confine_reply r = {.id = id, .what = what, .status = status};
 
 	confine_send(p->sock, &r, sizeof(r), NULL, 0, 0);
 }
@@ -93,9 +93,11 @@ static unsigned lend(struct process *p, const struct confine_job *job)
 static void forker_process_serve(struct process *p, const struct confine_request *q, const int *fds,
 				 unsigned n_fds)
 {
-	bool is_known = q->kind < p->n_jobs && n_fds == q->n_files + 1;
+	bool is_known = q->kind < p->n_jobs;
+	bool is_whole = n_fds == q->n_files + 1; /* else there was no room for descriptors */
 	unsigned lent_ms = is_known ? lend(p, &p->jobs[q->kind]) : 0;
-	pid_t pid = is_known ? fork() : -1;
+	pid_t pid = is_known && is_whole ? fork() : -1;
+	const int why = is_whole ? errno : EMFILE;
 
 	if (pid == 0) {
 		sigset_t none;
@@ -106,8 +108,10 @@ static void forker_process_serve(struct process *p, const struct confine_request
 	}
 	for (unsigned i = 0; i < n_fds; i++)
 		close(fds[i]);
-	if (pid < 0)
-		tell_end(p, q->id, 1 << 8); /* as if it had ended with status 1 */
+	if (!is_known)
+		forker_reply(p, q->id, REPLY_END, 1 << 8); /* as if it had ended with status 1 */
+	else if (pid < 0)
+		forker_reply(p, q->id, REPLY_AGAIN, why); /* no file's fault */
 	else
 		vec_push(&p->running, (struct running){pid, q->id, lent_ms});
 }
@@ -131,7 +135,7 @@ static void reap(struct process *p)
 			if (r->pid != pid)
 				continue;
 			p->lent_us += cpu_us(&u) < lent_us ? cpu_us(&u) : lent_us;
-			tell_end(p, r->id, status);
+			forker_reply(p, r->id, REPLY_END, status);
 			*r = p->running.v[--p->running.n];
 			break;
 		}

@@ -45,6 +45,9 @@
 /* While a question about a file on it is as old as this, no other is asked. */
 #define SLOW_NS (1000ull * 1000000)
 
+/* That no child can be made is said again after so long. */
+#define REFUSED_SAID_NS (600ull * 1000000000)
+
 /* With so many children held, only file systems are asked that have answered before. */
 #define MOST_STUCK 16
 
@@ -82,6 +85,7 @@ static struct {
 	void (*say)(void *ctx, const char *text);
 	void *say_ctx;
 	bool said_end;
+	uint64_t refused_ns;  /* when it was said last that no child can be made; 0: never */
 	bool is_large;	      /* as readers_start was told */
 	bool without_scripts; /* as readers_without_scripts was told */
 	struct file_stamp
@@ -344,6 +348,20 @@ static void drop_old(void)
 	}
 }
 
+/* Says that the machine lets no child be made. */
+static void say_refused(void)
+{
+	const int error = forker_refused(readers.forker);
+	const uint64_t now = clock_mono_ns();
+
+	if (!error || (readers.refused_ns && now - readers.refused_ns < REFUSED_SAID_NS))
+		return;
+	readers.refused_ns = now;
+	readers_say("no child can be made to read users' files: %s; until one can, new images have "
+		    "no names and no unwind tables",
+		    strerror(error));
+}
+
 bool readers_wait(uint64_t end_ns)
 {
 	const bool lived = readers.forker && forker_lives(readers.forker);
@@ -353,6 +371,8 @@ bool readers_wait(uint64_t end_ns)
 	if (readers.forker)
 		drop_old();
 
+	if (readers.forker)
+		say_refused();
 	if (readers.forker && !forker_lives(readers.forker) && !readers.said_end) {
 		readers.said_end = true;
 		readers_say(

@@ -2,11 +2,13 @@
 /* Children of the forker: what they can do, what ends them, and what is told of that. */
 #include "confine/forker.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -119,6 +121,29 @@ static struct confine_job jobs[N_JOBS] = {
 
 static struct forker *forker;
 static int file;
+
+/* So many forks of any process of this test fail, as at a limit of processes. */
+static int *n_refused_forks;
+
+pid_t fork(void)
+{
+	pid_t (*real)(void) = (pid_t(*)(void))dlsym(RTLD_NEXT, "fork");
+
+	if (n_refused_forks && __atomic_fetch_sub(n_refused_forks, 1, __ATOMIC_SEQ_CST) > 0) {
+		errno = EAGAIN;
+		return -1;
+	}
+	return real();
+}
+
+static void refuse_forks(int n)
+{
+	if (!n_refused_forks)
+		n_refused_forks = mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE,
+				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	REQUIRE(n_refused_forks != MAP_FAILED);
+	*n_refused_forks = n;
+}
 
 /* Sanitizers need memory and system calls that a child does not have. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -381,6 +406,30 @@ TEST(others_go_on_beside_one_that_stalls)
 	for (int i = 0; i < 40; i++)
 		forker_forget(forker, ask(COPY, ""));
 	EXPECT_EQ(result(COPY), 0);
+	end();
+}
+
+/* That a machine has no room for one more process is not a file's fault. */
+TEST(a_child_that_cannot_be_made_is_made_later)
+{
+	struct confine_ask *a;
+
+	refuse_forks(0);
+	if (!begin())
+		SKIP("needs root, and no sanitizer");
+	refuse_forks(3);
+	a = ask(COPY, "");
+	while (!forker_refused(forker))
+		REQUIRE(forker_step(forker, clock_mono_ns() + 60 * SECOND_NS));
+	EXPECT_EQ(forker_refused(forker), EAGAIN);
+	EXPECT_EQ(a->state, ASK_QUEUED);
+	forker_forget(forker, a);
+	EXPECT_EQ(result(COPY), 0); /* the second and third are refused meanwhile */
+	EXPECT_EQ(forker_refused(forker), 0);
+	refuse_forks(1);
+	forker_forget(forker, ask(COPY, "")); /* nobody wants it any more */
+	EXPECT_EQ(result(COPY), 0);
+	EXPECT(*n_refused_forks < 0);
 	end();
 }
 
