@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The rows about what a server feels: throughput and latency of PostgreSQL (pgbench, selects) and nginx
-(h2load) under dwelld, 97 Hz with call paths, and under nothing, taking turns many times in one run.
+(h2load) under dwelld, 97 Hz with call paths, under `perf record -g` at that rate, which follows frame pointers
+only, and under nothing, taking turns many times in one run.
 
-The generators write each request's end and latency to a file.  dwelld's events are enabled and disabled
-from outside (measure.py), so that it lives through the whole run; a slice of time counts the requests
+The generators write each request's end and latency to a file.  The tools' events are enabled and disabled
+from outside (measure.py), so that they live through the whole run; a slice of time counts the requests
 that ended in it.  The bare event at EVENT_HZ takes turns, too: it says what an interrupt costs here, and
 so what 97 of them must take.
 
 Slices are short, since throughput drifts: on this kind of machine two slices of 0.25 s beside each other
 differ more than two of 0.01 s, of which 25 times as many fit in.  A disabled clock keeps what is left of
-its period, so short slices lose no samples.  What dwelld does with its samples comes later, in anybody's
-slice; its CPU time is added to the loss."""
+its period, so short slices lose no samples.  What a tool does with its samples comes later, in anybody's
+slice; its CPU time is added to its loss."""
 import array
 import bisect
 import contextlib
@@ -27,7 +28,7 @@ from measure import CannotMeasure, bootstrap
 
 HZ = 97
 SLICE_S = 0.01
-ROUNDS = 200 if QUICK else 4000  # each: nothing and dwelld twice, the bare event once
+ROUNDS = 200 if QUICK else 4000  # each: nothing and dwelld twice, perf and the bare event once
 TAIL_ROUNDS = 50                 # whose latencies are one set, for a 99th part
 WRITE_S = 3                      # after the rounds: what the generators still have to write
 EDGE_S = 0.0005                  # of a slice's begin is left out: what was under way when it began
@@ -126,7 +127,7 @@ def take_turns(tools):
     """Rounds of [(tool's name, begin, end)]."""
     rounds, rng = [], random.Random(11)
     for i in range(ROUNDS):
-        names, seen = ["nothing", "dwelld", "event", "nothing", "dwelld"], []
+        names, seen = ["nothing", "dwelld", "event", "perf", "nothing", "dwelld"], []
         rng.shuffle(names)
         if i % TAIL_ROUNDS == 0:
             say(f"servers: round {i} of {ROUNDS}")
@@ -179,48 +180,61 @@ def percent(value):
 
 
 def add_rows(what, rounds, own_cpu):
-    ours, event = tuple(v + own_cpu for v in bootstrap(rounds, loss("dwelld"))), bootstrap(rounds, loss("event"))
+    def lost(name):
+        return tuple(v + own_cpu[name] for v in bootstrap(rounds, loss(name)))
+
+    ours, event = lost("dwelld"), bootstrap(rounds, loss("event"))
     own = tuple(v * HZ / EVENT_HZ for v in event)
     row(f"{what}: throughput lost at {HZ} Hz with call paths", percent(ours), "event " + percent(own), None,
         "has event's; upper <= its + 0.1", ours[1] <= own[0] <= ours[2] <= own[0] + 0.001 and ours[2] - ours[1] <= 0.005)
+    row(f"{what}: the same, beside perf record -g", percent(ours), percent(lost("perf")), None, "-", None)
     notes.append("%s: %.0f requests a second; an interrupt takes %.1f us, by the loss under the bare event at %d Hz, %s" %
                  (what, sum(r["nothing"][0] for r in rounds) / len(rounds), event[0] / EVENT_HZ * 1e6,
                   EVENT_HZ, percent(event)))
-    tails = [{name: p99(rounds[i:i + TAIL_ROUNDS], name) for name in ("dwelld", "nothing")}
+    tails = [{name: p99(rounds[i:i + TAIL_ROUNDS], name) for name in ("dwelld", "perf", "nothing")}
              for i in range(0, len(rounds) - TAIL_ROUNDS + 1, TAIL_ROUNDS)]
 
     def mean(name):
         return sum(t[name] for t in tails) / len(tails)
 
-    apart = bootstrap(tails, lambda some: sum(t["dwelld"] for t in some) / sum(t["nothing"] for t in some))
-    row(f"{what}: p99 latency, mean of sets", "%.0f us" % mean("dwelld"), "%.0f us" % mean("nothing"), apart,
-        "interval has 1", apart[1] <= 1 <= apart[2])
+    def apart(name):
+        return bootstrap(tails, lambda some: sum(t[name] for t in some) / sum(t["nothing"] for t in some))
+
+    ours = apart("dwelld")
+    row(f"{what}: p99 latency, mean of sets", "%.0f us" % mean("dwelld"), "%.0f us" % mean("nothing"), ours,
+        "interval has 1", ours[1] <= 1 <= ours[2])
+    notes.append("%s: p99 under perf record -g %.0f us, %.3f [%.3f, %.3f] of nothing's" % (what, mean("perf"), *apart("perf")))
 
 
 def one_server(what, server, requests):
-    db = os.path.join(WORK, "servers-db")
+    db, data = os.path.join(WORK, "servers-db"), os.path.join(WORK, "servers.data")
     shutil.rmtree(db, ignore_errors=True)
     with server() as (load, place):
         with running(load, cwd=place, env=environment()):
             tools = {"nothing": None,
                      "event": start_tool([os.path.join(BUILD, "bench/bench_event"), str(EVENT_HZ)], "event.log"),
+                     "perf": start_tool(["perf", "record", "-q", "-a", "-g", "-e", "cpu-clock", "-F", str(HZ), "-o", data],
+                                        "servers-perf.log"),
                      "dwelld": start_tool([os.path.join(BUILD, "dwelld"), "-e", "cpu-clock", "-F", str(HZ), "--no-pin",
                                            "--call-graph", "auto", db], "servers-dwelld.log")}
+            measured = ("perf", "dwelld")
             try:
                 tools["dwelld"].enable(True)
                 time.sleep(5)  # tables and symbols of what runs
                 tools["dwelld"].enable(False)
-                before = tools["dwelld"].cpu_ns()
+                before = {name: tools[name].cpu_ns() for name in measured}
                 rounds = take_turns(tools)
                 time.sleep(WRITE_S)
-                sampled = sum(end - begin + EDGE_S for seen in rounds for name, begin, end in seen if name == "dwelld")
-                own = (tools["dwelld"].cpu_ns() - before) / 1e9 / sampled / len(CPUS)
+                sampled = {name: sum(end - begin + EDGE_S for seen in rounds for which, begin, end in seen if which == name)
+                           for name in measured}
+                own = {name: (tools[name].cpu_ns() - before[name]) / 1e9 / sampled[name] / len(CPUS) for name in measured}
             finally:
                 for tool in tools.values():
                     if tool:
                         tool.stop()
         add_rows(what, by_round(rounds, requests(place)), own)
-        notes.append("%s: of the loss dwelld's own CPU time is %.3f %%, of %.0f s in which it sampled" % (what, own * 100, sampled))
+        notes.append("%s: of the loss dwelld's own CPU time is %.3f %%, of %.0f s in which it sampled; perf's %.3f %%" %
+                     (what, own["dwelld"] * 100, sampled["dwelld"], own["perf"] * 100))
 
 
 def measure():
