@@ -269,12 +269,21 @@ static bool find_region(void *ctx, uint64_t avma, struct walk_region *ret)
 	return true;
 }
 
-/* Puts the sample's registers where DWARF has them; false when they are not enough. */
+/* What walks need of a machine's registers, by DWARF number: at least, and to know them all. */
+#define X86_LEAST 0x10080ull /* SP, IP */
+#define X86_ALL	  0x1ffffull
+#define ARM_LEAST (3ull << 31) /* SP, PC */
+#define ARM_ALL	  0x1ffffffffull
+
+/* Puts the sample's registers where DWARF has them, and notes which are missing; false when they
+ * are not enough. */
 static bool take_regs(const struct perfdata_record *r, uint64_t mask, uint16_t machine,
-		      uint64_t *regs)
+		      struct walk_input *ret)
 {
 	const struct perfdata_words *w = &r->sample.user_regs;
-	uint64_t need = machine == EM_X86_64 ? 1ull << 7 | 1ull << 16 : 3ull << 31, have = 0;
+	const bool is_x86 = machine == EM_X86_64;
+	const uint64_t need = is_x86 ? X86_LEAST : ARM_LEAST, all = is_x86 ? X86_ALL : ARM_ALL;
+	uint64_t have = 0;
 	uint32_t at = 0;
 
 	for (unsigned bit = 0; bit < 64 && at < w->n; bit++) {
@@ -282,14 +291,17 @@ static bool take_regs(const struct perfdata_record *r, uint64_t mask, uint16_t m
 
 		if (!(mask >> bit & 1))
 			continue;
-		if (machine == EM_X86_64)
+		if (is_x86)
 			n = bit < X86_N_REGS ? x86_dwarf[bit] : NO_REG;
 		if (n < WALK_MAX_REGISTERS) {
-			regs[n] = perfdata_word(w, at);
+			ret->regs[n] = perfdata_word(w, at);
 			have |= 1ull << n;
 		}
 		at++;
 	}
+	ret->lacks = ((have & all) == all ? 0 : WALK_FULL) |
+		     (have >> (is_x86 ? WALK_X86_FP : WALK_ARM_FP) & 1 ? 0 : WALK_FP) |
+		     (!is_x86 || have >> WALK_X86_BX & 1 ? 0 : WALK_BX);
 	return (have & need) == need;
 }
 
@@ -315,7 +327,7 @@ static enum chain_cause add_walk(struct perf_chains *c, const struct perfdata_re
 	if (!c->machine)	       /* the file does not say: arm64 has more registers */
 		c->machine = a->regs_user >> 32 ? EM_AARCH64 : EM_X86_64;
 	in.machine = c->machine;
-	if (!take_regs(r, a->regs_user, c->machine, in.regs))
+	if (!take_regs(r, a->regs_user, c->machine, &in))
 		return CHAIN_NO_TABLE;
 	if (!c->unwinds && !begin_walks(c))
 		return CHAIN_NO_TABLE;

@@ -128,6 +128,7 @@ enum chain_cause walk_stack(const struct walk_input *in, uint64_t *frames, uint3
 
 	memcpy(w.regs, in->regs, sizeof(w.regs));
 	walk_begin(in, &w, !in->in_call);
+	w.flags &= ~in->lacks;
 	if (in->is_taken_up) {
 		w.ip = in->ip;
 		w.sp = in->sp;

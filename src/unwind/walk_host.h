@@ -14,8 +14,9 @@ struct walk_input {
 	uint16_t machine; /* EM_X86_64 or EM_AARCH64 */
 	bool in_call;	  /* ip is behind a system call, not where it was interrupted */
 	uint64_t regs[WALK_MAX_REGISTERS]; /* by DWARF number; ip: WALK_X86_IP, WALK_ARM_IP */
-	uint64_t entry_sp;		   /* the stack pointer the process began with; 0 unknown */
-	uint64_t thread; /* the thread's pointer; 0: unknown, goroutines are not gone on with */
+	uint32_t lacks;	   /* of WALK_FULL, WALK_FP and WALK_BX: what regs does not have */
+	uint64_t entry_sp; /* the stack pointer the process began with; 0 unknown */
+	uint64_t thread;   /* the thread's pointer; 0: unknown, goroutines are not gone on with */
 
 	/* A walk that was left where a table was missing is taken up there: what struct walk
 	 * had. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Stack walks over tables and stacks made by hand: each kind of rule, each cause, and stacks that
- * mean harm.  The stack of a test is words from STACK_AVMA on; code is in one image whose functions
- * are one block each. */
+/* Stack walks over tables and stacks made by hand: each kind of rule, each cause, hostile stacks.
+ * A test's stack is words from STACK_AVMA on; code is in one image whose functions are a block. */
 #include "unwind/walk_host.h"
 
 #include <elf.h>
@@ -820,8 +819,7 @@ TEST(causes)
 	EXPECT_WALK(CHAIN_REGISTER_LOST, LEAF(1), FRAME(2));
 }
 
-/* vfork keeps its return address in rdi while it is in the kernel. */
-TEST(return_address_in_a_register)
+TEST(return_address_in_a_register) /* vfork's, while it is in the kernel: rdi */
 {
 	begin(EM_X86_64);
 	outermost();
@@ -848,6 +846,8 @@ TEST(behind_a_system_call) /* clone3's frame information ends before it */
 	EXPECT_WALK(CHAIN_COMPLETE, IN_FILE(PROGRAM, FUNCTION(2) + 1), FRAME(0));
 	t.in.regs[WALK_X86_AX] = 0; /* in the thread that it made */
 	EXPECT_WALK(CHAIN_COMPLETE, IN_FILE(PROGRAM, FUNCTION(2) + 1));
+	t.in.lacks = WALK_FULL; /* not recorded: no 0 */
+	EXPECT_WALK(CHAIN_NO_RULE, IN_FILE(PROGRAM, FUNCTION(2) + 1));
 }
 
 TEST(no_stack_at_all)
