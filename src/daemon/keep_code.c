@@ -10,13 +10,16 @@
 #include "daemon/keep_code.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/lower_bound.h"
 #include "confine/forker.h"
 #include "daemon/readers.h"
 #include "daemon/table_cache.h"
+#include "model/fresh.h"
 #include "resolve/file_symbols.h"
 #include "resolve/keep.h"
 
@@ -38,9 +41,88 @@ struct keep_turn {
 
 static bool *place_done(struct keep_code *k, place_id place)
 {
-	while (k->done.n <= place)
-		vec_push(&k->done, false);
-	return &k->done.v[place];
+	return &vec_at(&k->places, place)->is_done;
+}
+
+static void note_place(struct keep_code *k, place_id place, bool has_samples)
+{
+	struct keep_place *at = vec_at(&k->places, place);
+
+	if (!at->is_met)
+		vec_push(&k->open, place);
+	at->is_met = true;
+	at->has_samples |= has_samples;
+}
+
+void keep_code_note(struct keep_code *k, const struct profile *p)
+{
+	k->has_notes = true;
+	profile_each_used (p, i) {
+		const ctx_id leaf = p->values.v[i].ctx;
+
+		if (leaf != 0)
+			note_place(k, p->ctxs.v[leaf].place, true);
+		for (ctx_id ctx = leaf; ctx != 0 && !*vec_at(&k->walked, ctx);
+		     ctx = p->ctxs.v[ctx].parent) {
+			k->walked.v[ctx] = true;
+			note_place(k, p->ctxs.v[ctx].place, false);
+		}
+	}
+}
+
+static bool was_asked(const struct keep_code *k, size_t number)
+{
+	vec_each (a, &k->asked)
+		if (a->code == number)
+			return true;
+	return false;
+}
+
+/* Whether file NUMBER was not asked lately. */
+static bool may_ask(struct keep_code *k, size_t number)
+{
+	const uint64_t came_ns = *vec_at(&k->came_ns, number);
+
+	return !came_ns || clock_mono_ns() - came_ns >= k->again_ns;
+}
+
+/* Images about whose places there is something to do now, by number. */
+static bool *find_turns(struct keep_code *k, const struct profile *p, const struct images *images)
+{
+	bool *ret = xcalloc(p->images.n + 1, sizeof(*ret));
+
+	vec_each (c, &images->codes) {
+		const size_t number = (size_t)(c - images->codes.v);
+
+		if (c->sampled && c->kind == CODE_FILE && c->fd >= 0 &&
+		    (may_ask(k, number) || was_asked(k, number)))
+			ret[c->image] = true;
+	}
+	return ret;
+}
+
+void keep_code_open(struct keep_code *k, const struct profile *p, const struct images *images,
+		    sampled_places *ret)
+{
+	bool *has_turn = find_turns(k, p, images);
+	size_t n = 0;
+
+	vec_each (at, &k->open) {
+		const struct keep_place *known = vec_at(&k->places, *at);
+		const struct place *place = &p->places.v[*at];
+
+		if (known->is_done)
+			continue;
+		k->open.v[n++] = *at;
+		if (has_turn[place->image])
+			vec_push(ret, (struct sampled_place){.image = place->image,
+							     .place = *at,
+							     .svma = place->svma,
+							     .is_caller = !known->has_samples});
+	}
+	k->open.n = n;
+	free(has_turn);
+	sampled_places_sort(ret);
 }
 
 static void find_wanted(struct keep_turn *t, kept_ranges *ret)
@@ -72,10 +154,10 @@ static void note_done(struct keep_turn *t, const kept_ranges *ranges, size_t n, 
 	}
 }
 
-/* Asks a child for what A wants, as much as fits; *RET_N: so many ranges.  -EAGAIN: not answered
- * yet. */
-static int ask_reader(const struct keep_turn *t, const struct keep_asked *a, size_t *ret_n)
+/* Asks a child for what A wants, as much as fits.  -EAGAIN: not answered yet. */
+static int ask_reader(const struct keep_turn *t, struct keep_asked *a)
 {
+	const enum reader_kind kind = a->bare ? READ_KEPT_BARE : READ_KEPT;
 	const struct image *im = &t->p->images.v[t->code->image];
 	uint8_t content[KEPT_CONTENT_BYTES];
 	struct file_map m = {0};
@@ -86,15 +168,17 @@ static int ask_reader(const struct keep_turn *t, const struct keep_asked *a, siz
 	size_t n;
 	int rc;
 
-	/* Its code need not be hashed again. */
-	knows = table_cache_knows(t->code->fd, im, &note);
-	*ret_n = keep_question(im, knows, knows && note.has_content ? note.content : NULL,
-			       &a->ranges, !a->bare, CONFINE_MAX_ARG, &question);
-	rc = readers_ask(a->bare ? READ_KEPT_BARE : READ_KEPT, t->code->fd, question.v, question.n,
-			 0, &m, NULL);
+	if (!readers_was_asked(kind, t->code->fd)) {
+		/* Its code need not be hashed again. */
+		knows = table_cache_knows(t->code->fd, im, &note);
+		a->n = keep_question(im, knows, knows && note.has_content ? note.content : NULL,
+				     &a->ranges, !a->bare, CONFINE_MAX_ARG, &question);
+	}
+	rc = readers_ask(kind, t->code->fd, question.v, question.n, 0, &m, NULL);
 	wr_release(&question);
 	if (rc < 0)
 		return rc;
+	knows = table_cache_knows(t->code->fd, im, &note);
 	bytes = readers_answer(&m, &n);
 	rc = keep_bytes(
 		t->dir, im,
@@ -140,12 +224,16 @@ static struct keep_asked take_asked(struct keep_turn *t)
 		*old = t->k->asked.v[--t->k->asked.n];
 		return a;
 	}
+	if (!may_ask(t->k, t->number))
+		return a;
+	t->k->came_ns.v[t->number] = clock_mono_ns();
 	if (is_little(t))
 		return a;
 	find_wanted(t, &a.ranges);
 	note_done(t, &a.ranges, 0, false);
 	if (is_little(t))
 		a.ranges.n = 0;
+	a.n = a.ranges.n;
 	return a;
 }
 
@@ -154,25 +242,27 @@ static struct keep_asked take_asked(struct keep_turn *t)
 static int keep_some(struct keep_turn *t)
 {
 	struct keep_asked a = take_asked(t);
-	size_t n = a.ranges.n;
+	const bool any = a.ranges.n;
 	int rc = 0;
 
-	if (n && !readers_live()) {
+	if (any && !readers_live()) {
 		keep_now(t->dir, &t->p->images.v[t->code->image], t->code->fd, &a.ranges, NULL);
-	} else if (n) {
-		rc = ask_reader(t, &a, &n);
+	} else if (any) {
+		rc = ask_reader(t, &a);
 		if (rc == -EPROTO && !a.bare) {
 			a.bare = true;
-			rc = ask_reader(t, &a, &n);
+			rc = ask_reader(t, &a);
 		}
 	}
 	if (rc == -EAGAIN) {
 		vec_push(&t->k->asked, a);
 		return rc;
 	}
-	note_done(t, &a.ranges, n, true);
+	if (a.n < a.ranges.n) /* the rest is asked at once */
+		t->k->came_ns.v[t->number] = 0;
+	note_done(t, &a.ranges, a.n, true);
 	vec_release(&a.ranges);
-	return n > 0;
+	return any;
 }
 
 /* Returns whether T has to wait for a child.  The next question is asked as soon as one is
@@ -218,5 +308,8 @@ void keep_code_release(struct keep_code *k)
 	vec_each (a, &k->asked)
 		vec_release(&a->ranges);
 	vec_release(&k->asked);
-	vec_release(&k->done);
+	vec_release(&k->places);
+	vec_release(&k->walked);
+	vec_release(&k->open);
+	vec_release(&k->came_ns);
 }

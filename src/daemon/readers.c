@@ -560,6 +560,13 @@ static int readers_take(struct question *q, int fd, struct file_map *ret, struct
 	return rc;
 }
 
+bool readers_was_asked(enum reader_kind kind, int fd)
+{
+	struct file_key key;
+
+	return get_key(kind, fd, &key) >= 0 && readers_find(&key);
+}
+
 int readers_ask(enum reader_kind kind, int fd, const void *arg, size_t n_arg, uint64_t end_ns,
 		struct file_map *ret, struct err *err)
 {

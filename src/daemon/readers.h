@@ -66,6 +66,9 @@ size_t readers_n_waiting(void);
 int readers_ask(enum reader_kind kind, int fd, const void *arg, size_t n_arg, uint64_t end_ns,
 		struct file_map *ret, struct err *err);
 
+/* Whether FD's file was asked about, and the answer not taken: readers_ask needs no question. */
+bool readers_was_asked(enum reader_kind kind, int fd);
+
 /* The file of the last answer as it was when it was asked about. */
 const struct file_stamp *readers_stamp(void);
 

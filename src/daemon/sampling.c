@@ -261,8 +261,9 @@ static int ask_symbols(const struct symbol_sources *symbols, const struct mapped
 	struct file_note note;
 	int rc;
 
-	keep_question(im, table_cache_knows(c->fd, im, &note), NULL, &none, true, CONFINE_MAX_ARG,
-		      &question);
+	if (!readers_was_asked(READ_SYMBOLS, c->fd))
+		keep_question(im, table_cache_knows(c->fd, im, &note), NULL, &none, true,
+			      CONFINE_MAX_ARG, &question);
 	rc = readers_ask(READ_SYMBOLS, c->fd, question.v, question.n, 0, ret, NULL);
 	if (rc == -EPROTO && image_symbols_has_debug(symbols, im))
 		rc = readers_ask(READ_SYMBOLS_BARE, c->fd, question.v, question.n, 0, ret, NULL);
@@ -388,7 +389,9 @@ size_t sampling_save_symbols(struct sampling *s, const char *images_dir, uint64_
 
 	if (!has_room(s, images_dir))
 		return 0;
-	if (!s->names_only)
+	if (s->kept.has_notes)
+		keep_code_open(&s->kept, &s->profile, images, &places);
+	else if (!s->names_only)
 		sampled_places_of(&s->profile, &places);
 	symbol_sources_init(&symbols, images_dir);
 	n_came = readers_step();
@@ -398,6 +401,7 @@ size_t sampling_save_symbols(struct sampling *s, const char *images_dir, uint64_
 			save_vdso(s, &symbols, c);
 	vec_each (i, &s->profile.images)
 		if ((i->kind == IMAGE_KERNEL || i->kind == IMAGE_MODULE || i->kind == IMAGE_BPF) &&
+		    !*is_saved(&s->saved, (size_t)(i - s->profile.images.v)) &&
 		    has_room(s, images_dir) &&
 		    take_turn(&s->saved, (size_t)(i - s->profile.images.v)))
 			image_symbols_save(&symbols, i, -1, NULL);

@@ -34,6 +34,10 @@
 #define FLUSH_WAIT_NS (500ull * 1000000)
 #define END_WAIT_NS   (10ull * 1000000000)
 
+/* Flushes that come often ask a file for code no sooner than this: reading it costs as much for one
+ * procedure as for many. */
+#define KEEP_AGAIN_NS (60ull * 1000000000)
+
 /* A log this full is journaled at once. */
 #define FULL_PCT 40
 
@@ -242,11 +246,18 @@ static void say_shared(void *ctx, const struct image *const *images, size_t n)
 		    v->shared.n == MOST_SHARED ? "; more such files will not be said" : "");
 }
 
+/* Why there is a flush. */
+enum flush_why { FLUSH_DUE, FLUSH_ASKED, FLUSH_END };
+
 /* Files whose symbols are not read in time are said; the next flush has them. */
-static void save_symbols(struct service *v, bool done)
+static void save_symbols(struct service *v, enum flush_why why)
 {
-	size_t n = sampling_save_symbols(&v->set->sampling, v->images_dir,
-					 done ? END_WAIT_NS : FLUSH_WAIT_NS);
+	const bool done = why == FLUSH_END;
+	size_t n;
+
+	v->set->sampling.kept.again_ns = why == FLUSH_DUE ? KEEP_AGAIN_NS : 0;
+	n = sampling_save_symbols(&v->set->sampling, v->images_dir,
+				  done ? END_WAIT_NS : FLUSH_WAIT_NS);
 
 	if (n && n != v->n_late_symbols)
 		service_say(v, "the symbols of %zu %s are not read yet%s", n,
@@ -255,7 +266,7 @@ static void save_symbols(struct service *v, bool done)
 }
 
 /* Makes a segment of all that was folded since the last one, journaled or not. */
-static int daemon_service_flush(struct service *v, bool done, struct err *err)
+static int daemon_service_flush(struct service *v, enum flush_why why, struct err *err)
 {
 	struct profile *p = &v->set->sampling.profile;
 	seq_ranges ranges = {0};
@@ -263,7 +274,7 @@ static int daemon_service_flush(struct service *v, bool done, struct err *err)
 	int rc;
 
 	sampling_settle(&v->set->sampling, v->images_dir);
-	service_settle(v, done, &ranges);
+	service_settle(v, why == FLUSH_END, &ranges);
 	rc = store_flush(v->store, p, ranges.v, ranges.n, err);
 	vec_release(&ranges);
 	now = clock_mono_ns();
@@ -273,8 +284,9 @@ static int daemon_service_flush(struct service *v, bool done, struct err *err)
 		return rc;
 	let_go(v);
 	p->meta.start_wall_ns = p->meta.end_wall_ns;
+	keep_code_note(&v->set->sampling.kept, p);
 	profile_reset_values(p);
-	save_symbols(v, done);
+	save_symbols(v, why);
 	profile_each_shared(p, say_shared, v);
 	v->last_flush_ns = clock_mono_ns();
 	v->n_flushes++;
@@ -288,7 +300,7 @@ static int journal(struct service *v, struct err *err)
 {
 	int rc = put_record(v, err);
 
-	return rc == -EIO ? daemon_service_flush(v, false, err) : rc;
+	return rc == -EIO ? daemon_service_flush(v, FLUSH_DUE, err) : rc;
 }
 
 /* Says once that storing fails, and once that it is over: a full disk fails in another place each
@@ -305,7 +317,7 @@ static void note_result(struct service *v, int rc, const struct err *err)
 
 int service_finish_set(struct service *v, struct err *err)
 {
-	int rc = daemon_service_flush(v, true, err);
+	int rc = daemon_service_flush(v, FLUSH_END, err);
 
 	return rc >= 0 && v->set->pinned ? pinned_remove(&v->pins.base, v->set->number, err) : rc;
 }
@@ -334,7 +346,7 @@ int service_flush(struct service *v, struct err *err)
 	if (rc >= 0) {
 		collector_take_sums(v->set->sampling.collector);
 		sampling_cycle(&v->set->sampling);
-		rc = daemon_service_flush(v, false, err);
+		rc = daemon_service_flush(v, FLUSH_ASKED, err);
 	}
 	note_result(v, rc, err);
 	return rc;
@@ -490,7 +502,7 @@ static int do_due(struct service *v, uint64_t now, struct err *err)
 		return service_new_epoch(v, err);
 	}
 	if (now >= v->flush_due_ns)
-		return daemon_service_flush(v, false, err);
+		return daemon_service_flush(v, FLUSH_DUE, err);
 	if (now >= v->journal_due_ns || is_new_minute(v) ||
 	    (collector_fill_pct(v->set->sampling.collector) >= FULL_PCT && !*v->problem))
 		return journal(v, err);

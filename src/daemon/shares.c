@@ -19,6 +19,19 @@
 
 #define OTHER "(other)"
 
+/* Samples, and the CPU time that they are. */
+struct share_amount {
+	uint64_t n_samples;
+	double cpu_s;
+};
+typedef VEC(struct share_amount) share_amounts;
+
+/* What is fresh, so that each name is made once, not for each value. */
+struct share_fresh {
+	share_amounts by_image;	 /* by number */
+	share_amounts by_cgroup; /* by the number of its path */
+};
+
 /* Sums of one flush, by name. */
 struct share_sums {
 	struct index ix;
@@ -59,33 +72,29 @@ static void add_container(struct str *ret, const struct profile *p, string_id cg
 		cgroup_add_container(ret, profile_str(p, cgroup));
 }
 
-/* What is counted under K for OWNER and IMAGE, fit to be shown; "" when there is none. */
-static void add_name(struct str *ret, enum share_key k, const struct profile *p,
-		     const struct owner *o, const struct image *im)
+/* What is counted under K for ID, an image or the path of a cgroup, fit to be shown; "" when there
+ * is none. */
+static void add_name(struct str *ret, enum share_key k, const struct profile *p, uint32_t id)
 {
 	_str_ struct str raw = {0};
 
 	if (k == SHARE_IMAGE)
-		str_add(&raw, im->path);
+		str_add(&raw, p->images.v[id].path);
 	else if (k == SHARE_UNIT)
-		cgroup_add_unit(&raw, profile_str(p, o->cgroup));
+		cgroup_add_unit(&raw, profile_str(p, id));
 	else
-		add_container(&raw, p, o->cgroup);
+		add_container(&raw, p, id);
 	if (raw.n > SHARES_MOST_NAME)
 		raw.v[SHARES_MOST_NAME] = '\0';
 	text_show(ret, str_get(&raw));
 }
 
-static void add_value(struct share_sums *s, const char *name, const struct profile *p,
-		      const struct value *v)
+static void add_amount(share_amounts *to, uint32_t id, uint64_t n_samples, double cpu_s)
 {
-	const struct event *e = &p->events.v[v->event];
-	struct share_series *to = sum_named(s, name);
+	struct share_amount *a = vec_at(to, id);
 
-	to->n_samples += v->count;
-	s->n_samples += v->count;
-	if (strcmp(profile_str(p, e->unit), "ns") == 0)
-		to->cpu_s += (double)(v->sum ? v->sum : v->count * e->period) / 1e9;
+	a->n_samples += n_samples;
+	a->cpu_s += cpu_s;
 }
 
 static bool is_clock(const char *event)
@@ -141,21 +150,41 @@ static void settle_sums(struct shares *s, enum share_key k, const struct share_s
 	}
 }
 
-static void add_by(struct shares *s, enum share_key k, const struct profile *p)
+static void find_fresh(const struct profile *p, struct share_fresh *ret)
 {
 	const event_id event = counted_event(p);
-	struct share_sums sums = {0};
 
 	profile_each_fresh (p, i) {
 		const struct value v = profile_fresh(p, i);
-		_str_ struct str name = {0};
+		const struct event *e = &p->events.v[v.event];
+		double cpu_s = 0;
 
 		if (v.event != event || !counts_here(p, &v))
 			continue;
-		add_name(&name, k, p, &p->owners.v[v.owner],
-			 &p->images.v[profile_leaf(p, v.ctx)->image]);
-		if (name.n)
-			add_value(&sums, name.v, p, &v);
+		if (strcmp(profile_str(p, e->unit), "ns") == 0)
+			cpu_s = (double)(v.sum ? v.sum : v.count * e->period) / 1e9;
+		add_amount(&ret->by_image, profile_leaf(p, v.ctx)->image, v.count, cpu_s);
+		add_amount(&ret->by_cgroup, p->owners.v[v.owner].cgroup, v.count, cpu_s);
+	}
+}
+
+static void add_by(struct shares *s, enum share_key k, const struct profile *p,
+		   const share_amounts *amounts)
+{
+	struct share_sums sums = {0};
+
+	vec_each (a, amounts) {
+		_str_ struct str name = {0};
+		struct share_series *to;
+
+		if (a->n_samples)
+			add_name(&name, k, p, (uint32_t)(a - amounts->v));
+		if (!name.n)
+			continue;
+		to = sum_named(&sums, name.v);
+		to->n_samples += a->n_samples;
+		to->cpu_s += a->cpu_s;
+		sums.n_samples += a->n_samples;
 	}
 	settle_sums(s, k, &sums);
 	vec_each (t, &sums.all)
@@ -166,8 +195,13 @@ static void add_by(struct shares *s, enum share_key k, const struct profile *p)
 
 void shares_add(struct shares *s, const struct profile *p)
 {
+	struct share_fresh fresh = {0};
+
+	find_fresh(p, &fresh);
 	for (enum share_key k = 0; k < N_SHARE_KEYS; k++)
-		add_by(s, k, p);
+		add_by(s, k, p, k == SHARE_IMAGE ? &fresh.by_image : &fresh.by_cgroup);
+	vec_release(&fresh.by_image);
+	vec_release(&fresh.by_cgroup);
 }
 
 void shares_release(struct shares *s)

@@ -46,5 +46,10 @@ void sampled_places_of(const struct profile *p, sampled_places *ret)
 		}
 	free(passed);
 	free(seen);
-	vec_sort(ret, compare_sampled);
+	sampled_places_sort(ret);
+}
+
+void sampled_places_sort(sampled_places *places)
+{
+	vec_sort(places, compare_sampled);
 }

@@ -19,4 +19,7 @@ typedef VEC(struct sampled_place) sampled_places;
  * paths, by image and address, each once. */
 void sampled_places_of(const struct profile *p, sampled_places *ret);
 
+/* By image and address. */
+void sampled_places_sort(sampled_places *places);
+
 #endif
