@@ -157,17 +157,44 @@ static uint64_t add_files(int images_fd, const char *name, kept_files *ret)
 	return sum;
 }
 
-/* Removes the oldest files below DIR until there are MOST_BYTES at most. */
-static void keep_bound(const char *dir, uint64_t most_bytes)
+/* The directory whose files were added up last, and how much may be written there until they are
+ * again: that costs more than writing one, and grows with them. */
+static _Thread_local struct {
+	dev_t dev;
+	ino_t ino;
+	uint64_t most_bytes, left;
+} added_up;
+
+/* Other processes write there, too. */
+#define ADD_UP_PART 64
+
+/* Whether N bytes, just written, fit into what was left in the directory that ST is of. */
+static bool bound_holds(const struct stat *st, uint64_t most_bytes, uint64_t n)
+{
+	if (st->st_dev != added_up.dev || st->st_ino != added_up.ino ||
+	    added_up.most_bytes != most_bytes || n > added_up.left)
+		return false;
+	added_up.left -= n;
+	return true;
+}
+
+/* Removes the oldest files below DIR, where N bytes were written, until there are MOST_BYTES at
+ * most. */
+static void keep_bound(const char *dir, uint64_t most_bytes, uint64_t n)
 {
 	_fd_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int again = fd < 0 ? -1 : openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = again < 0 ? NULL : fdopendir(again);
 	kept_files files = {0};
 	struct build_id id;
 	struct dirent *e;
 	uint64_t sum = 0;
+	struct stat st;
+	int again;
+	DIR *d;
 
+	if (fd < 0 || fstat(fd, &st) < 0 || bound_holds(&st, most_bytes, n))
+		return;
+	again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = again < 0 ? NULL : fdopendir(again);
 	while (d && (e = readdir(d)))
 		if (build_id_parse(e->d_name, &id) >= 0)
 			sum += add_files(fd, e->d_name, &files);
@@ -181,6 +208,12 @@ static void keep_bound(const char *dir, uint64_t most_bytes)
 		if (unlinkat(fd, files.v[i].path, 0) >= 0)
 			sum -= files.v[i].n_bytes;
 	vec_release(&files);
+	added_up.dev = st.st_dev;
+	added_up.ino = st.st_ino;
+	added_up.most_bytes = most_bytes;
+	added_up.left = sum < most_bytes ? most_bytes - sum : 0;
+	if (added_up.left > most_bytes / ADD_UP_PART)
+		added_up.left = most_bytes / ADD_UP_PART;
 }
 
 static int check_claims(int fd, const struct cache_entry *new, struct err *err)
@@ -224,7 +257,7 @@ int kept_save(const char *dir, struct kept_code *k, uint64_t most_bytes, struct 
 		rc = all.info.is_hidden ? file_replace_hidden(fd, e.name, w.v, w.n, err)
 					: file_replace_lazily(fd, e.name, w.v, w.n, err);
 		if (rc >= 0) {
-			keep_bound(dir, most_bytes);
+			keep_bound(dir, most_bytes, w.n);
 			rc = 1;
 		}
 	}
