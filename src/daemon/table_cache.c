@@ -71,7 +71,7 @@ void table_cache_start(const char *db)
 /* Tables can be made again and samples cannot: the disk's last bytes are for samples. */
 static void write_table(const char *name, const struct wr *bytes)
 {
-	if (!file_has_room(cache.dir, TABLE_CACHE_BYTES + bytes->n))
+	if (bytes->n > TABLE_FILE_MOST || !file_has_room(cache.dir, TABLE_CACHE_BYTES + bytes->n))
 		return;
 	if (file_replace_hidden(cache.dir, name, bytes->v, bytes->n, NULL) >= 0)
 		cache.n_saved++;

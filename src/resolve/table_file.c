@@ -99,12 +99,15 @@ void table_file_put_machine(uint64_t key, const uint8_t *bytes, size_t n, struct
 /* Reads the head of a file that begins with WANTED, *RET_OF among it, and leaves R behind it. */
 static int begin(struct rd *r, const uint8_t *wanted, struct table_file_of *ret_of, struct err *err)
 {
+	const bool is_large = rd_left(r) > TABLE_FILE_MOST;
 	const uint8_t *m = rd_bytes(r, MAGIC_BYTES);
 	const uint64_t sum = rd_le64(r);
-	const bool whole = !r->bad && sum == sum_of(m, r->p, rd_left(r));
+	const bool whole = !r->bad && !is_large && sum == sum_of(m, r->p, rd_left(r));
 
 	if (!m || memcmp(m, wanted, VERSION_AT) != 0 || r->bad)
 		return err_set(err, -EBADMSG, "not a kept unwind table");
+	if (is_large)
+		return err_set(err, -EBADMSG, "a kept unwind table is larger than any is");
 	/* Up to version 2 the sum was of the body alone. */
 	if (m[VERSION_AT] != TABLE_FILE_VERSION &&
 	    (whole || (m[VERSION_AT] <= 2 && sum == hash_bytes(r->p, rd_left(r)))))

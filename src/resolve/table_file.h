@@ -18,6 +18,9 @@
 /* To be raised whenever tables are built in another way: older ones are then made again. */
 #define TABLE_FILE_VERSION 11
 
+/* No file is larger: one that is was made so, and takes long to hash. */
+#define TABLE_FILE_MOST ((size_t)64 << 20)
+
 /* The file that a table was made of. */
 struct table_file_of {
 	struct file_stamp stamp;

@@ -103,6 +103,21 @@ TEST(a_table_is_found_again_until_its_file_changes)
 	end();
 }
 
+/* A file that ends at a terabyte would be read for an hour. */
+TEST(a_kept_file_that_is_too_large_is_made_again)
+{
+	char command[300];
+
+	begin();
+	keep();
+	snprintf(command, sizeof(command), "truncate -s 1T %s/*", tables);
+	REQUIRE(system(command) == 0);
+	EXPECT(!is_kept());
+	keep();
+	EXPECT(is_kept());
+	end();
+}
+
 TEST(what_comes_before_the_database_is_kept_when_that_is_there)
 {
 	begin();
