@@ -220,7 +220,8 @@ int walk_end(void *ctx)
 	return 0;
 }
 
-/* Writes one task_record for each process. */
+/* Writes one task_record for each process.  Pointers are followed by BPF_CORE_READ: where they have
+ * a type, the verifier searches all of the kernel's types by name for each. */
 SEC("iter/task")
 int tasks(struct bpf_iter__task *ctx)
 {
@@ -233,8 +234,8 @@ int tasks(struct bpf_iter__task *ctx)
 	r.start_ns = t->start_time;
 	r.exec_id = t->self_exec_id;
 	r.tgid = t->tgid;
-	r.n_threads = t->signal->nr_threads;
-	r.uid = t->cred->euid.val;
+	r.n_threads = BPF_CORE_READ(t, signal, nr_threads);
+	r.uid = BPF_CORE_READ(t, cred, euid.val);
 	r.is_kernel = (t->flags & PF_KTHREAD) != 0;
 	bpf_probe_read_kernel_str(r.comm, sizeof(r.comm), t->comm);
 	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
