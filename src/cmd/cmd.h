@@ -40,8 +40,9 @@ struct cmd {
 	bool full_names;
 	bool told_nothing; /* the command said why it found nothing */
 	bool json, csv;
-	bool no_flush; /* of a live daemon, before reading */
-	char *flushed; /* the database whose daemon was asked last; NULL: none was */
+	bool no_flush;	     /* of a live daemon, before reading */
+	char *flushed;	     /* the database whose daemon was asked last; NULL: none was */
+	VEC(char *) noticed; /* what reading said, each once */
 	struct select select;
 
 	/* cmd_parse hands the command's options to it and returns CMD_HELPED; NULL: it parses. */

@@ -406,7 +406,6 @@ static void show_rows(struct cmd *c, const struct stat *s)
  * some of them were. */
 static void show_topdown(struct cmd *c, const struct stat *s)
 {
-	_mem_ char *own = s->input ? NULL : cpu_id_read();
 	_str_ struct str why = {0};
 	VEC(const char *) names = {0};
 	VEC(double) counts = {0};
@@ -420,7 +419,7 @@ static void show_topdown(struct cmd *c, const struct stat *s)
 		vec_push(&names, row_name(e));
 		vec_push(&counts, e->runs.mean);
 	}
-	rc = topdown_find(names.v, names.n, s->input ? s->read.cpu : own, &t, &why);
+	rc = topdown_find(names.v, names.n, s->input ? s->read.cpu : cpu_id_own(), &t, &why);
 	if (rc >= 0 && topdown_of(&t, counts.v, &r))
 		topdown_emit_line(&c->emit, &t, &r);
 	else if (rc == -ENODATA)

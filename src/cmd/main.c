@@ -240,9 +240,16 @@ static bool flag_is_set(const struct opt *table, const char *name)
 	return false;
 }
 
+/* Sets of samples that are compared may each have the same to say. */
 static void pass_notice(void *ctx, const char *line)
 {
-	cmd_notice(ctx, "%s", line);
+	struct cmd *c = ctx;
+
+	vec_each (said, &c->noticed)
+		if (strcmp(*said, line) == 0)
+			return;
+	vec_push(&c->noticed, xstrdup(line));
+	cmd_notice(c, "%s", line);
 }
 
 int cmd_check_paths(const opt_list *paths, struct err *err)
@@ -441,6 +448,9 @@ static int run_cmd(const struct command *command, const char *called, const char
 	str_release(&c.out);
 	select_release(&c.select);
 	free(c.flushed);
+	vec_each (line, &c.noticed)
+		free(*line);
+	vec_release(&c.noticed);
 	return rc < 0 ? c.failure : rc;
 }
 

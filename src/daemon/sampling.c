@@ -47,10 +47,8 @@ static void add_meta(struct profile *p, const char *command)
 {
 	struct utsname u;
 
-	_mem_ char *cpu = cpu_id_read();
-
 	p->meta.command = profile_intern_str(p, command);
-	p->meta.cpu = profile_intern_str(p, cpu);
+	p->meta.cpu = profile_intern_str(p, cpu_id_own());
 	if (uname(&u) < 0)
 		return;
 	p->meta.host = profile_intern_str(p, u.nodename);

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,16 +69,24 @@ static char *read_first_cpu(void)
 	return cpu_id_parse(text);
 }
 
-char *cpu_id_read(void)
+static char *own;
+
+static void read_own(void)
 {
-	_mem_ char *text = NULL;
 	size_t n;
 
-	if (file_load(MIDR_PATH, 64, &text, &n, NULL) >= 0) {
-		text[strcspn(text, "\n")] = 0;
-		return xstrdup(text);
-	}
-	return read_first_cpu();
+	if (file_load(MIDR_PATH, 64, &own, &n, NULL) >= 0)
+		own[strcspn(own, "\n")] = 0;
+	else
+		own = read_first_cpu();
+}
+
+const char *cpu_id_own(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, read_own);
+	return own;
 }
 
 /* Models FIRST to LAST of a family. */

@@ -4,8 +4,8 @@
 #ifndef MACHINE_CPU_ID_H
 #define MACHINE_CPU_ID_H
 
-/* This machine's, to be freed; "" when it is not known. */
-char *cpu_id_read(void);
+/* This machine's, read once and kept; "" when it is not known.  Any thread may call it. */
+const char *cpu_id_own(void);
 
 /* That of the first CPU in CPUINFO, the text of /proc/cpuinfo of x86; to be freed. */
 char *cpu_id_parse(const char *cpuinfo);

@@ -215,7 +215,7 @@ static int model_all(struct best_maker *m, struct mca *ret, struct err *err)
 /* Adds what tells this machine's CPU from others. */
 static void add_native(struct sha256 *s)
 {
-	_mem_ char *id = cpu_id_read();
+	const char *id = cpu_id_own();
 
 	sha256_add(s, id, strlen(id));
 }

@@ -403,6 +403,8 @@ static void end_prompt(struct tui *t)
 		open_set(t, *text ? text : "latest");
 	else if (*text)
 		compare_with(t, text);
+	else
+		snprintf(t->notice, sizeof(t->notice), "no samples were named to compare with");
 }
 
 /* Takes away the last character of S, which may have several bytes. */

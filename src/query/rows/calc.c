@@ -308,9 +308,7 @@ static void set_best(struct calc *c, struct calc_block *b, const struct mca_bloc
 /* Sets O's CPU to the one that was recorded, when that is another than this machine's. */
 static int choose_cpu(const char *recorded, struct best_case_opts *o, struct err *err)
 {
-	_mem_ char *own = cpu_id_read();
-
-	if (o->cpu || !*recorded || strcmp(recorded, own) == 0)
+	if (o->cpu || !*recorded || strcmp(recorded, cpu_id_own()) == 0)
 		return 0;
 	o->cpu = cpu_id_llvm(recorded);
 	return o->cpu ? 0

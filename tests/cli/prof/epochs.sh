@@ -10,6 +10,7 @@ prof --since 2021-01-02
 prof --since '2021-01-01 04:30' --until 20210101050000
 prof --until 2021-01-01T02
 prof --since 2021-01-01T03:30:00Z --host 'web1'
+try dwell diff --by image --no-header --since 2021-01-01T03:30:00Z epoch=latest epoch=latest 2>&1
 prof --epoch 2021010102..20210101030000,latest
 prof --epoch 2101010300
 prof --host 'web*' --epoch latest

@@ -41,6 +41,10 @@ type /nothing is called so\r
 wait is not there
 type d
 wait changes from
+type \r
+wait no samples were named
+type d
+wait changes from
 type no such set\r
 gone changes from
 type d
