@@ -233,7 +233,7 @@ static bool has_room(const struct forker_load *l, const struct confine_job *job)
 	       l->n_untaken[job->lane] <= MOST_UNTAKEN;
 }
 
-/* The machine lets no child be made, as ERROR says: A waits until it does. */
+/* No child can be made now, for ERROR: A waits until one can. */
 static void put_back(struct forker *f, struct confine_ask *a, int error)
 {
 	if (a->answer_fd >= 0)
@@ -373,7 +373,11 @@ static void take_end(struct forker *f, struct confine_ask *a, int status)
 		r = rd_init(head, sizeof(head));
 		rc = (int32_t)rd_le32(&r);
 		a->n_answer = (size_t)st.st_size - 4;
-		forker_finish(a, rc < 0 && rc > -4096 && rc != -EPROTO ? rc : 0);
+		if (rc == -EAGAIN) /* a file system's word: who asked would ask for ever */
+			rc = -EPROTO;
+		else if (rc >= 0 || rc <= -4096 || rc == -EPROTO)
+			rc = 0;
+		forker_finish(a, rc);
 	}
 	if (a->abandoned)
 		forker_drop(f, a);

@@ -153,16 +153,18 @@ static void settle_sums(struct shares *s, enum share_key k, const struct share_s
 static void find_fresh(const struct profile *p, struct share_fresh *ret)
 {
 	const event_id event = counted_event(p);
+	const bool is_time =
+		p->events.n && strcmp(profile_str(p, p->events.v[event].unit), "ns") == 0;
+	const uint64_t period = p->events.n ? p->events.v[event].period : 0;
 
 	profile_each_fresh (p, i) {
 		const struct value v = profile_fresh(p, i);
-		const struct event *e = &p->events.v[v.event];
 		double cpu_s = 0;
 
 		if (v.event != event || !counts_here(p, &v))
 			continue;
-		if (strcmp(profile_str(p, e->unit), "ns") == 0)
-			cpu_s = (double)(v.sum ? v.sum : v.count * e->period) / 1e9;
+		if (is_time)
+			cpu_s = (double)(v.sum ? v.sum : v.count * period) / 1e9;
 		add_amount(&ret->by_image, profile_leaf(p, v.ctx)->image, v.count, cpu_s);
 		add_amount(&ret->by_cgroup, p->owners.v[v.owner].cgroup, v.count, cpu_s);
 	}

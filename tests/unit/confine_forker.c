@@ -23,7 +23,7 @@
 
 #define SECOND_NS 1000000000ull
 
-enum { COPY, OPEN, FORK, CRASH, EAT, ENDLESS, WRITE, STALL, FAIL, OPENER, BRIEF, N_JOBS };
+enum { COPY, OPEN, FORK, CRASH, EAT, ENDLESS, WRITE, STALL, FAIL, OPENER, BRIEF, AGAIN, N_JOBS };
 
 static int copy(const struct confine_files *f, const uint8_t *arg, size_t n_arg, struct wr *ret,
 		struct err *err)
@@ -89,6 +89,13 @@ static int fail(const struct confine_files *f, const uint8_t *arg, size_t n_arg,
 	return err_set(err, -EBADMSG, "nothing in it");
 }
 
+/* As reading a file of FUSE may end. */
+static int say_again(const struct confine_files *f, const uint8_t *arg, size_t n_arg,
+		     struct wr *ret, struct err *err)
+{
+	return -EAGAIN;
+}
+
 /* Opening it takes for ever, as on a file system that does not answer. */
 static void stall(const uint8_t *arg, size_t n_arg, struct confine_files *ret)
 {
@@ -116,6 +123,7 @@ static struct confine_job jobs[N_JOBS] = {
 	[STALL] = {.open = stall, .run = copy, .wall_s = 1, .cpu_s = 1, .memory = 8 << 20},
 	[FAIL] = {JOB(fail)},
 	[OPENER] = {.open = open_named, JOB(copy)},
+	[AGAIN] = {JOB(say_again)},
 	[BRIEF] = {.run = copy, .wall_s = 1, .cpu_s = 1, .memory = 8 << 20, .most_answer = 4096},
 };
 
@@ -222,6 +230,7 @@ TEST(answers_are_what_the_child_wrote)
 	EXPECT_STR(text, "textand more");
 	forker_forget(forker, a);
 	EXPECT_EQ(result(FAIL), -EBADMSG);
+	EXPECT_EQ(result(AGAIN), -EPROTO); /* not "ask again" */
 	end();
 }
 
