@@ -136,7 +136,8 @@ int kept_code_read(struct kept_files files, const uint8_t wanted[IMAGE_DIGEST_BY
 		   const uint8_t *content, const struct kept_range *ranges, size_t n, bool lines,
 		   struct kept_code *ret, struct err *err);
 
-/* The lines of K, which must outlive them; lines_close them.  NULL when K has none. */
-struct lines *kept_lines(const struct kept_code *k);
+/* The lines of K, which must outlive them; lines_close them.  NULL when K has none.  SCOPES_ONLY:
+ * nothing but inlined calls will be asked for. */
+struct lines *kept_lines(const struct kept_code *k, bool scopes_only);
 
 #endif

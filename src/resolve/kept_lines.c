@@ -2,23 +2,34 @@
 /* Kept lines as struct lines: one unit that was read, whose arrays come from no DWARF. */
 #include "resolve/kept_code.h"
 
+#include <stdlib.h>
+
 #include "base/alloc.h"
 #include "resolve/lines_impl.h"
 
-/* TEXT of K in L. */
-static uint32_t lines_text(struct lines *l, const struct kept_code *k, uint32_t text)
+/* Where texts of K are in L, + 1; 0: not there yet.  Thousands of rows name the same few files. */
+struct numbering {
+	struct lines *l;
+	const struct kept_code *k;
+	uint32_t *at;
+};
+
+static uint32_t lines_text(struct numbering *n, uint32_t text)
 {
-	return text == KEPT_NONE ? LINES_NO_TEXT : lines_intern(l, k->texts.v[text]);
+	if (text == KEPT_NONE)
+		return LINES_NO_TEXT;
+	if (!n->at[text])
+		n->at[text] = lines_intern(n->l, n->k->texts.v[text]) + 1;
+	return n->at[text] - 1;
 }
 
-static void add_rows(struct lines *l, struct lines_unit *u, const struct kept_code *k,
-		     const struct kept_proc *p)
+static void add_rows(struct numbering *n, struct lines_unit *u, const struct kept_proc *p)
 {
 	vec_each (r, &p->rows)
 		vec_push(&u->rows,
 			 (struct lines_row){
 				 .svma = r->svma,
-				 .file = r->file == KEPT_NONE ? 0 : lines_text(l, k, r->file),
+				 .file = r->file == KEPT_NONE ? 0 : lines_text(n, r->file),
 				 .line = r->line,
 				 .discriminator = r->discriminator,
 				 .column = r->column,
@@ -27,10 +38,13 @@ static void add_rows(struct lines *l, struct lines_unit *u, const struct kept_co
 	/* What follows is another's. */
 	if (p->rows.v[p->rows.n - 1].svma < p->end)
 		vec_push(&u->rows, (struct lines_row){.svma = p->end, .end = true});
+	vec_each (d, &p->decls)
+		vec_push(&u->decls, (struct lines_decl){.svma = d->svma,
+							.file = lines_text(n, d->file),
+							.line = d->line});
 }
 
-static void add_scopes(struct lines *l, struct lines_unit *u, const struct kept_code *k,
-		       const struct kept_proc *p)
+static void add_scopes(struct numbering *n, struct lines_unit *u, const struct kept_proc *p)
 {
 	const uint32_t first = (uint32_t)u->scopes.n;
 
@@ -40,10 +54,10 @@ static void add_scopes(struct lines *l, struct lines_unit *u, const struct kept_
 									      : first + s->parent,
 					     .is_named = true,
 					     .has_call = true,
-					     .name = lines_text(l, k, s->name),
+					     .name = lines_text(n, s->name),
 					     .column = s->column,
 					     .line = s->line,
-					     .file = lines_text(l, k, s->file),
+					     .file = lines_text(n, s->file),
 				     });
 	vec_each (s, &p->scope_starts)
 		vec_push(&u->scope_starts,
@@ -66,33 +80,32 @@ static int compare_decls(const void *a, const void *b)
 	return x->svma < y->svma ? -1 : x->svma > y->svma;
 }
 
-struct lines *kept_lines(const struct kept_code *k)
+struct lines *kept_lines(const struct kept_code *k, bool scopes_only)
 {
-	struct lines *l = NULL;
+	struct numbering n = {.k = k};
 	struct lines_unit *u;
 
 	vec_each (p, &k->procs) {
 		if (!p->rows.n)
 			continue;
-		if (!l) {
-			l = xcalloc(1, sizeof(*l));
-			l->fd = l->alt_fd = -1;
-			l->is_indexed = true;
-			vec_push(&l->units, (struct lines_unit){.is_read = true,
-								.has_decls = true,
-								.has_scopes = true});
+		if (!n.l) {
+			n.at = xcalloc(k->texts.n + 1, sizeof(*n.at));
+			n.l = xcalloc(1, sizeof(*n.l));
+			n.l->fd = n.l->alt_fd = -1;
+			n.l->is_indexed = true;
+			vec_push(&n.l->units, (struct lines_unit){.is_read = true,
+								  .has_decls = true,
+								  .has_scopes = true});
 		}
-		u = &l->units.v[0];
-		vec_push(&l->spans,
+		u = &n.l->units.v[0];
+		vec_push(&n.l->spans,
 			 (struct lines_span){.start = p->start, .end = p->end, .max_end = p->end});
-		add_rows(l, u, k, p);
-		add_scopes(l, u, k, p);
-		vec_each (d, &p->decls)
-			vec_push(&u->decls, (struct lines_decl){.svma = d->svma,
-								.file = lines_text(l, k, d->file),
-								.line = d->line});
+		if (!scopes_only)
+			add_rows(&n, u, p);
+		add_scopes(&n, u, p);
 	}
-	if (l)
-		vec_sort(&l->units.v[0].decls, compare_decls);
-	return l;
+	if (n.l)
+		vec_sort(&n.l->units.v[0].decls, compare_decls);
+	free(n.at);
+	return n.l;
 }

@@ -297,6 +297,7 @@ static void keep_proc(struct kept_code *k, struct code_file *code, struct lines 
 {
 	const struct lines_unit *u = l ? unit_at(l, r->start) : NULL;
 	uint8_t *bytes = r->only_lines && !u ? NULL : code_file_load(code, r->start, r->end);
+	struct inline_scope scope;
 	struct kept_proc *p;
 
 	if (!bytes)
@@ -304,13 +305,18 @@ static void keep_proc(struct kept_code *k, struct code_file *code, struct lines 
 	p = kept_code_add(k, r->start, r->end, bytes);
 	free(bytes);
 	keep_consts(k, p, code);
-	if (!u)
+	if (!l)
 		return;
 	keep_rows(k, p, l);
-	if (!p->rows.n)
-		return;
-	keep_scopes(k, p, l, u);
-	keep_decls(k, p, l, u);
+	if (p->rows.n && u) {
+		keep_scopes(k, p, l, u);
+		keep_decls(k, p, l, u);
+	} else if (p->rows.n) { /* of some part of it */
+		p->rows.n = 0;
+	} else if (inlines_find(l, p->start, &scope, 1) == 0) {
+		/* So that readers need not look in vain: it is assembly, nearly always. */
+		vec_push(&p->rows, (struct kept_row){.svma = p->start, .file = KEPT_NONE});
+	}
 }
 
 /* The lines of the code that LAYOUT tells of: those in its own file, else those in its debug

@@ -487,7 +487,7 @@ struct lines *resolver_open_lines(struct resolver *r, const struct image *im, st
 	if (fd >= 0)
 		l = lines_open(fd, path ? path : im->path, &rc, err);
 	kept = l ? NULL : resolver_entry_kept(r, resolver_entry_find(r, im), im);
-	return kept ? kept_lines(kept) : l;
+	return kept ? kept_lines(kept, false) : l;
 }
 
 /* The DWARF of E; SCOPES_ONLY when no lines will be asked for.  ERR says why there is none. */
@@ -521,7 +521,7 @@ static struct lines *open_lines(struct resolver *r, struct resolver_entry *e,
 				       : lines_open(fd, path, &rc, err);
 	kept = e->lines ? NULL : resolver_entry_kept(r, e, im);
 	if (kept)
-		e->lines = kept_lines(kept);
+		e->lines = kept_lines(kept, scopes_only);
 	return e->lines;
 }
 
@@ -611,18 +611,19 @@ static bool has_no_source(const struct resolver *r, const struct resolver_entry 
 }
 
 /* What knows the inlined calls at SVMA of E.  Code kept with the recording is asked where it has
- * the procedure's lines, because it is much smaller than DWARF.  Where others may have made it up,
- * it is not asked. */
+ * the procedure's lines, because it is much smaller than DWARF: also when that had to be opened for
+ * other procedures.  Where others may have made it up, it is not asked. */
 static struct lines *lines_for_scopes(struct resolver *r, struct resolver_entry *e,
 				      const struct image *im, uint64_t svma)
 {
-	const struct kept_code *kept = e->lines ? NULL : resolver_entry_kept(r, e, im);
+	const bool has_lines = e->lines && !e->scopes_only;
+	const struct kept_code *kept = has_lines ? NULL : resolver_entry_kept(r, e, im);
 	const struct kept_proc *p = kept ? kept_code_find(kept, svma) : NULL;
 
 	if (!p || !p->rows.n || kept->info.is_claimed)
 		return has_no_source(r, e, im, svma) ? NULL : open_lines(r, e, im, true, NULL);
 	if (!e->kept_scopes)
-		e->kept_scopes = kept_lines(kept);
+		e->kept_scopes = kept_lines(kept, true);
 	return e->kept_scopes;
 }
 

@@ -41,7 +41,7 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 
 static void use_lines(const struct kept_code *k)
 {
-	struct lines *l = kept_lines(k);
+	struct lines *l = kept_lines(k, false);
 
 	if (!l)
 		return;

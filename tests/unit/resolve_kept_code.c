@@ -2,6 +2,7 @@
 /* What is kept of this very program answers as the program does. */
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +108,7 @@ static void expect_kept(int fd, struct kept_files files)
 	REQUIRE(kept_code_parse(&k, w.v, w.n, NULL) >= 0);
 	EXPECT_EQ(k.procs.n, ranges.n);
 	a = lines_open(fd, SELF, &rc, NULL);
-	b = kept_lines(&k);
+	b = kept_lines(&k, false);
 	REQUIRE(a && b);
 	REQUIRE(code_file_borrow(&file, fd, NULL) >= 0);
 	code_file_keep(&kept_file, &k);
@@ -202,7 +203,7 @@ TEST(lines_of_a_separate_debug_file_are_kept)
 	REQUIRE(kept_code_read((struct kept_files){code, other, -1}, none, NULL, ranges.v, ranges.n,
 			       true, &k, NULL) >= 0);
 	EXPECT_EQ(k.procs.n, ranges.n);
-	EXPECT(kept_lines(&k) == NULL);
+	EXPECT(kept_lines(&k, false) == NULL);
 	vec_release(&ranges);
 	kept_code_release(&k);
 	scratch_remove(&s);
@@ -236,7 +237,7 @@ TEST(lines_of_a_debug_file_that_dwz_split_are_kept)
 		REQUIRE(kept_code_read((struct kept_files){code, debug, i ? wrong : -1}, none, NULL,
 				       ranges.v, ranges.n, true, &k, NULL) >= 0);
 		EXPECT_EQ(k.procs.n, ranges.n);
-		EXPECT(kept_lines(&k) == NULL);
+		EXPECT(kept_lines(&k, false) == NULL);
 		kept_code_release(&k);
 	}
 	EXPECT_EQ(debug_file_open_alt(code, path), -1);
@@ -391,6 +392,50 @@ TEST(inlined_names_of_kept_code_need_no_dwarf)
 		scratch_remove(&s);
 	}
 	vec_release(&ranges);
+}
+
+/* Assembly of which no line is known. */
+__asm__(".pushsection .text.unlined, \"ax\"\n"
+	"unlined: .skip 16, 0\n"
+	".popsection");
+extern const char unlined[] __attribute__((visibility("hidden")));
+
+/* Of this program, which comes first. */
+static int note_bias(struct dl_phdr_info *info, size_t n, void *ret)
+{
+	(void)n;
+	*(uint64_t *)ret = info->dlpi_addr;
+	return 1;
+}
+
+TEST(that_code_has_no_lines_is_kept)
+{
+	const int fd = open(SELF, O_RDONLY | O_CLOEXEC);
+	struct kept_code with, without;
+	struct kept_range range;
+	uint64_t bias = 0, svma;
+	struct line at;
+	struct lines *l;
+
+	dl_iterate_phdr(note_bias, &bias);
+	svma = (uint64_t)(uintptr_t)unlined - bias;
+	range = (struct kept_range){svma, svma + 16, false};
+	REQUIRE(kept_code_read((struct kept_files){fd, -1, -1}, none, NULL, &range, 1, true, &with,
+			       NULL) >= 0);
+	REQUIRE(with.procs.n == 1 && with.procs.v[0].rows.n == 1);
+	EXPECT_EQ(with.procs.v[0].rows.v[0].file, KEPT_NONE);
+	l = kept_lines(&with, false);
+	REQUIRE(l != NULL);
+	EXPECT_EQ(lines_find(l, svma, &at), -ENOENT);
+	lines_close(l);
+	/* Where nobody looked for lines, they may be known elsewhere. */
+	REQUIRE(kept_code_read((struct kept_files){fd, -1, -1}, none, NULL, &range, 1, false,
+			       &without, NULL) >= 0);
+	REQUIRE(without.procs.n == 1);
+	EXPECT_EQ(without.procs.v[0].rows.n, 0);
+	kept_code_release(&with);
+	kept_code_release(&without);
+	close(fd);
 }
 
 TEST(other_contents_and_claims_are_apart)
