@@ -15,7 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/rd.h"
-#include "base/sha256.h"
+#include "base/sha256_lanes.h"
 
 #define MAX_SECTIONS (1u << 20) /* -ffunction-sections objects reach some 100,000 */
 
@@ -52,9 +52,9 @@ size_t elf_file_pread(const struct elf_file *f, uint64_t off, void *buf, size_t 
 {
 	n = read_piece(f, off, buf, n);
 	if (f->hash) {
-		sha256_add_u64(f->hash, off);
-		sha256_add_u64(f->hash, n);
-		sha256_add(f->hash, buf, n);
+		sha256_lanes_add_u64(f->hash, off);
+		sha256_lanes_add_u64(f->hash, n);
+		sha256_lanes_add(f->hash, buf, n);
 	}
 	return n;
 }
@@ -149,7 +149,7 @@ static int read_headers(struct elf_file *f, struct err *err)
 	return read_segments(f, phoff, phnum, err);
 }
 
-int elf_file_open_hashed(struct elf_file *f, int fd, struct sha256 *hash, struct err *err)
+int elf_file_open_hashed(struct elf_file *f, int fd, struct sha256_lanes *hash, struct err *err)
 {
 	struct stat st;
 	int rc;

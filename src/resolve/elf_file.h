@@ -29,13 +29,13 @@ struct elf_section {
 	uint64_t flags, svma, off, size, entsize;
 };
 
-struct sha256;
+struct sha256_lanes;
 
 struct elf_file {
-	int fd;		      /* borrowed; -1 when in memory */
-	struct sha256 *hash;  /* of all that is read, and where; NULL: not wanted */
-	const uint8_t *bytes; /* borrowed; NULL when in a file */
-	uint64_t size;	      /* bytes of the whole file */
+	int fd;			   /* borrowed; -1 when in memory */
+	struct sha256_lanes *hash; /* of all that is read, and where; NULL: not wanted */
+	const uint8_t *bytes;	   /* borrowed; NULL when in a file */
+	uint64_t size;		   /* bytes of the whole file */
 	bool is_64;
 	uint16_t type, machine; /* elf.h ET_*, EM_* */
 	struct elf_segment *segments;
@@ -53,7 +53,7 @@ int elf_file_open(struct elf_file *f, int fd, struct err *err);
 
 /* Opens the file like elf_file_open.  HASH (borrowed while F is open) takes in each piece that is
  * read: its offset, length and bytes.  Two files of one hash are alike in all that was read. */
-int elf_file_open_hashed(struct elf_file *f, int fd, struct sha256 *hash, struct err *err);
+int elf_file_open_hashed(struct elf_file *f, int fd, struct sha256_lanes *hash, struct err *err);
 
 /* Opens an ELF file of N bytes in memory, which is borrowed.  Errors as elf_file_open. */
 int elf_file_open_bytes(struct elf_file *f, const uint8_t *bytes, size_t n, struct err *err);

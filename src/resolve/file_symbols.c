@@ -8,7 +8,7 @@
 
 #include "base/file_stamp.h"
 
-#include "base/sha256.h"
+#include "base/sha256_lanes.h"
 #include "resolve/elf_file.h"
 #include "resolve/elf_probe.h"
 
@@ -16,13 +16,13 @@ int file_symbols_read(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], bool has
 		      struct file_symbols *ret, struct err *err)
 {
 	struct file_symbols s = {.source = SYMTAB_NONE, .is_hashed = hashed};
-	struct sha256 hash;
+	struct sha256_lanes hash;
 	struct elf_file f;
 	int rc = elf_probe_as(fd, wanted, &s.layout, err);
 
 	if (rc < 0)
 		return rc;
-	sha256_begin(&hash);
+	sha256_lanes_begin(&hash);
 	if (elf_file_open_hashed(&f, fd, hashed ? &hash : NULL, NULL) >= 0) {
 		s.source = symtab_elf_read(&f, &s.found);
 		symtab_elf_read_plt(&f, &s.found);
@@ -33,7 +33,7 @@ int file_symbols_read(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], bool has
 		elf_file_close(&f);
 	}
 	if (hashed)
-		sha256_end(&hash, s.content, sizeof(s.content));
+		sha256_lanes_end(&hash, s.content, sizeof(s.content));
 	*ret = s;
 	return 0;
 }
@@ -41,11 +41,11 @@ int file_symbols_read(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], bool has
 bool file_symbols_add_debug(int fd, struct file_symbols *s)
 {
 	enum symtab_source more;
-	struct sha256 hash;
+	struct sha256_lanes hash;
 	struct elf_file f;
 
-	sha256_begin(&hash);
-	sha256_add(&hash, s->content, sizeof(s->content));
+	sha256_lanes_begin(&hash);
+	sha256_lanes_add(&hash, s->content, sizeof(s->content));
 	if (elf_file_open_hashed(&f, fd, s->is_hashed ? &hash : NULL, NULL) < 0)
 		return false;
 	more = symtab_elf_read(&f, &s->found);
@@ -54,7 +54,7 @@ bool file_symbols_add_debug(int fd, struct file_symbols *s)
 		return false;
 	s->source = more;
 	if (s->is_hashed)
-		sha256_end(&hash, s->content, sizeof(s->content));
+		sha256_lanes_end(&hash, s->content, sizeof(s->content));
 	return true;
 }
 

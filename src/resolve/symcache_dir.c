@@ -228,7 +228,29 @@ int symcache_remove(const char *dir, const struct build_id *id, const struct cac
 	return fd < 0 ? fd : unlinkat(fd, entry->name, 0) < 0 ? -errno : 0;
 }
 
-/* The one with the most complete symbols among the first N, which are believed alike. */
+/* The tables lie one behind the other (docs/formats/symbols.md, 4). */
+static bool has_same_symbols(const struct symtab *a, const struct symtab *b)
+{
+	return a->n == b->n && a->n_pool == b->n_pool &&
+	       memcmp(a->starts, b->starts, (size_t)a->n * 17) == 0 &&
+	       memcmp(a->pool, b->pool, a->n_pool) == 0;
+}
+
+static bool entry_has_symbols(int fd, const struct build_id *id, const struct cache_entry *e,
+			      const struct symtab *st)
+{
+	struct symcache c;
+	bool same;
+
+	if (open_at(&c, fd, id, e, NULL) < 0)
+		return false;
+	same = has_same_symbols(&c.symtab, st);
+	symcache_close(&c);
+	return same;
+}
+
+/* The one with the most complete symbols among the first N, which are believed alike.  Entries of
+ * two contents may say the same: older programs hashed otherwise. */
 static int find_best(int fd, const struct build_id *id, const cache_entries *entries, size_t n,
 		     bool *ret_disputed, struct err *err)
 {
@@ -243,7 +265,7 @@ static int find_best(int fd, const struct build_id *id, const cache_entries *ent
 		if (rc < 0)
 			continue;
 		if (best >= 0 && c.info.source == most)
-			*ret_disputed = true;
+			*ret_disputed |= !entry_has_symbols(fd, id, &entries->v[best], &c.symtab);
 		if (best < 0 || c.info.source > most) {
 			*ret_disputed = false;
 			best = (int)i;

@@ -251,6 +251,9 @@ TEST(whose_file_is_believed)
 	EXPECT_EQ(save(7, 1, true, SYMTAB_FULL, "forged"), 0);
 	EXPECT_STR(name_of(7, &disputed), "forged");
 	EXPECT(!disputed && symcache_has(images, &im) && !symcache_has_believed(images, &im));
+	EXPECT_EQ(save(7, 5, true, SYMTAB_FULL, "forged"), 0); /* other bytes, the same names */
+	EXPECT_STR(name_of(7, &disputed), "forged");
+	EXPECT(!disputed);
 	EXPECT_EQ(save(7, 2, true, SYMTAB_FULL, "theirs"), 0);
 	EXPECT_STR(name_of(7, &disputed), "forged");
 	EXPECT(disputed);
@@ -262,7 +265,7 @@ TEST(whose_file_is_believed)
 	EXPECT(!disputed);
 	/* Nobody fills the disk with claims, nor keeps others from being believed by them. */
 	for (uint8_t i = 10; i < 30; i++)
-		EXPECT_EQ(save(7, i, true, SYMTAB_FULL, "forged"), i < 16 ? 0 : -ENOSPC);
+		EXPECT_EQ(save(7, i, true, SYMTAB_FULL, "forged"), i < 15 ? 0 : -ENOSPC);
 	EXPECT_EQ(save(7, 5, false, SYMTAB_FULL, "right"), 0);
 	EXPECT_STR(name_of(7, NULL), "right");
 	EXPECT_EQ(save(7, 5, false, SYMTAB_FULL, "same bytes, same symbols"), 0);
