@@ -611,7 +611,7 @@ static int make_blocks(struct walk *w)
 	return 0;
 }
 
-static int resolve_flow_init(struct walk *w)
+static int walk_code(struct walk *w)
 {
 	uint64_t n = 0;
 
@@ -642,7 +642,23 @@ static int resolve_flow_init(struct walk *w)
 	if (w->machine == &flow_x86 && !(w->engine = flow_x86_new(w->code->machine)))
 		return -ENOTSUP;
 	w->at = xcalloc(n, sizeof(*w->at));
+	flow_follow(w, 0);
+	follow_rest(w);
 	return 0;
+}
+
+static void walk_release(struct walk *w)
+{
+	free(w->engine);
+	free(w->at);
+	vec_release(&w->insns);
+	vec_release(&w->work);
+	vec_release(&w->edges);
+	vec_release(&w->tables);
+	vec_release(&w->open);
+	vec_release(&w->starts);
+	vec_release(&w->way);
+	vec_release(&w->roots);
 }
 
 int flow_init(struct flow *f, const struct flow_code *code)
@@ -651,25 +667,23 @@ int flow_init(struct flow *f, const struct flow_code *code)
 	int rc;
 
 	*f = (struct flow){0};
-	rc = resolve_flow_init(&w);
-	if (rc >= 0) {
-		flow_follow(&w, 0);
-		follow_rest(&w);
+	rc = walk_code(&w);
+	if (rc >= 0)
 		rc = make_blocks(&w);
-	}
 	if (rc < 0)
 		flow_release(f);
-	free(w.engine);
-	free(w.at);
-	vec_release(&w.insns);
-	vec_release(&w.work);
-	vec_release(&w.edges);
-	vec_release(&w.tables);
-	vec_release(&w.open);
-	vec_release(&w.starts);
-	vec_release(&w.way);
-	vec_release(&w.roots);
+	walk_release(&w);
 	return rc;
+}
+
+void flow_read_tables(const struct flow_code *code)
+{
+	struct flow f = {0};
+	struct walk w = {.code = code, .f = &f};
+
+	walk_code(&w);
+	walk_release(&w);
+	flow_release(&f);
 }
 
 void flow_release(struct flow *f)

@@ -75,4 +75,7 @@ struct flow {
 int flow_init(struct flow *f, const struct flow_code *code);
 void flow_release(struct flow *f);
 
+/* Follows CODE for what is read on the way alone: the same as flow_init reads. */
+void flow_read_tables(const struct flow_code *code);
+
 #endif

@@ -201,9 +201,10 @@ static int compare_reads(const void *a, const void *b)
 
 /* Whether the N bytes of code at P may have a jump to where a register or memory says: the flow of
  * other code reads no constants, and most procedures have none.  On x86 that is opcode FF /4 (Intel
- * SDM, "JMP"), looked for at every byte, but not with a register and 8 bits alone, as in
- * jmp *8(%rsi): what is in an object is no table, and an FF before an operand-size prefix would be
- * one of these.  On arm64 it is BR and its kind (Arm ARM, "Unconditional branch (register)"). */
+ * SDM, "JMP"), looked for at every byte, but not with an address that no index was added to, as in
+ * jmp *8(%rsi) or jmp *8(%rip): what is in an object or a variable is no table, and an FF before a
+ * prefix or an AND would be one of these.  On arm64 it is BR and its kind (Arm ARM, "Unconditional
+ * branch (register)"). */
 static bool may_jump_anywhere(uint16_t machine, const uint8_t *p, size_t n)
 {
 	const uint8_t *end = p + n;
@@ -214,9 +215,13 @@ static bool may_jump_anywhere(uint16_t machine, const uint8_t *p, size_t n)
 				return true;
 		return false;
 	}
-	for (; (p = memchr(p, 0xff, (size_t)(end - p))) && p + 1 < end; p++)
-		if ((p[1] >> 3 & 7) == 4 && (p[1] >> 6 != 1 || (p[1] & 7) == 4))
+	for (; (p = memchr(p, 0xff, (size_t)(end - p))) && p + 1 < end; p++) {
+		if ((p[1] >> 3 & 7) != 4)
+			continue;
+		/* A register, maybe with 32 bits; an index; one by 4 or 8 with 8 bits. */
+		if (p[1] >= 0x80 || p[1] == 0x24 || (p[1] == 0x64 && p + 2 < end && p[2] >= 0x80))
 			return true;
+	}
 	return false;
 }
 
@@ -233,12 +238,10 @@ static void keep_consts(struct kept_code *k, struct kept_proc *p, struct code_fi
 		.ctx = &reads,
 	};
 	struct wr run = {0};
-	struct flow f;
 
 	if (!may_jump_anywhere(c.machine, p->bytes, (size_t)(p->end - p->start)))
 		return;
-	if (flow_init(&f, &c) >= 0)
-		flow_release(&f);
+	flow_read_tables(&c);
 	vec_sort(&reads.v, compare_reads);
 	for (size_t i = 0; i < reads.v.n;) {
 		const uint64_t start = reads.v.v[i].svma;
