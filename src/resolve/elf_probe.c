@@ -5,6 +5,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -62,10 +63,13 @@ static void read_loads(const struct elf_file *f, struct image_layout *l)
 
 /* The digests of the files probed last: of one file several questions come in turn, and each hashed
  * all of its frame information, or its code.  A file is the same while its stamp is; one that
- * changed within the last seconds, whose next change its stamp may not show, is not remembered. */
+ * changed within the last seconds, whose next change its stamp may not show, is not remembered.
+ * Who finds them taken does without: a child made while another thread of its parent had them would
+ * wait for ever. */
 #define DIGESTS 128
 
-static _Thread_local struct {
+static atomic_flag digests_taken = ATOMIC_FLAG_INIT;
+static struct {
 	struct probed_digest {
 		struct file_stamp stamp;
 		bool has_code; /* elf_digest_code's */
@@ -89,12 +93,29 @@ static bool stamp_of(int fd, struct file_stamp *ret)
 	return true;
 }
 
-static const struct probed_digest *digest_find(const struct file_stamp *s, bool has_code)
+static bool digest_find(const struct file_stamp *s, bool has_code, uint8_t ret[IMAGE_DIGEST_BYTES])
 {
-	for (unsigned i = 0; i < digests.n && i < DIGESTS; i++)
-		if (digests.v[i].has_code == has_code && file_stamp_same(&digests.v[i].stamp, s))
-			return &digests.v[i];
-	return NULL;
+	bool found = false;
+
+	if (atomic_flag_test_and_set(&digests_taken))
+		return false;
+	for (unsigned i = 0; !found && i < digests.n && i < DIGESTS; i++) {
+		const struct probed_digest *d = &digests.v[i];
+
+		found = d->has_code == has_code && file_stamp_same(&d->stamp, s);
+		if (found)
+			memcpy(ret, d->digest, IMAGE_DIGEST_BYTES);
+	}
+	atomic_flag_clear(&digests_taken);
+	return found;
+}
+
+static void digest_add(const struct probed_digest *new)
+{
+	if (atomic_flag_test_and_set(&digests_taken))
+		return;
+	digests.v[digests.n++ % DIGESTS] = *new;
+	atomic_flag_clear(&digests_taken);
 }
 
 /* F's digest; HAS_CODE: the one with its code. */
@@ -102,26 +123,23 @@ static void find_digest(const struct elf_file *f, bool has_code, uint8_t ret[IMA
 {
 	struct probed_digest new = {.has_code = has_code};
 	const bool has_stamp = stamp_of(f->fd, &new.stamp);
-	const struct probed_digest *known = has_stamp ? digest_find(&new.stamp, has_code) : NULL;
 
-	if (known) {
-		memcpy(ret, known->digest, IMAGE_DIGEST_BYTES);
+	if (has_stamp && digest_find(&new.stamp, has_code, ret))
 		return;
-	}
 	(has_code ? elf_digest_code : elf_digest)(f, ret);
 	memcpy(new.digest, ret, IMAGE_DIGEST_BYTES);
 	if (has_stamp && clock_wall_ns() / 1000000000 > new.stamp.ctime_s + 2)
-		digests.v[digests.n++ % DIGESTS] = new;
+		digest_add(&new);
 }
 
 void elf_probe_remember(int fd, const uint8_t digest[IMAGE_DIGEST_BYTES])
 {
 	struct probed_digest new = {0};
 
-	if (!stamp_of(fd, &new.stamp) || digest_find(&new.stamp, false))
+	if (!stamp_of(fd, &new.stamp) || digest_find(&new.stamp, false, new.digest))
 		return;
 	memcpy(new.digest, digest, IMAGE_DIGEST_BYTES);
-	digests.v[digests.n++ % DIGESTS] = new;
+	digest_add(&new);
 }
 
 /* RC says whether F could be opened; when not, only its size and bytes are used.  DIGEST is F's, or
