@@ -49,19 +49,20 @@ void perf_in_add_meta(struct perf_in *in)
 		m->end_wall_ns = end;
 }
 
-/* Keeps the code of the procedures with samples in C's file. */
+/* Keeps the code of the procedures with samples in C's file.  N_SAMPLES are those of all files. */
 static void keep_code_of(const struct perf_in *in, const struct mapped_code *c,
-			 const sampled_places *places, const char *dir)
+			 const sampled_places *places, uint64_t n_samples, const char *dir)
 {
 	const struct image *im = &in->profile->images.v[c->image];
 	sampled_places own = {0};
 	kept_ranges ranges = {0};
+	bool has_kept;
 
 	vec_each (at, places)
 		if (at->image == c->image)
 			vec_push(&own, *at);
-	keep_wanted(dir, im, own.v, own.n, &ranges);
-	if (ranges.n)
+	has_kept = keep_wanted(dir, im, own.v, own.n, &ranges);
+	if (ranges.n && !keep_is_little(own.v, own.n, &ranges, has_kept, n_samples))
 		keep_now(dir, im, c->fd, &ranges, NULL);
 	vec_release(&ranges);
 	vec_release(&own);
@@ -70,11 +71,14 @@ static void keep_code_of(const struct perf_in *in, const struct mapped_code *c,
 static void keep_codes(const struct perf_in *in, const char *dir)
 {
 	sampled_places places = {0};
+	uint64_t n_samples = 0;
 
 	sampled_places_of(in->profile, &places);
+	vec_each (at, &places)
+		n_samples += at->n;
 	vec_each (c, &in->world.images.codes)
 		if (c->sampled && c->kind == CODE_FILE && c->fd >= 0)
-			keep_code_of(in, c, &places, dir);
+			keep_code_of(in, c, &places, n_samples, dir);
 	vec_release(&places);
 }
 

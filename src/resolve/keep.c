@@ -22,7 +22,11 @@
 #include "resolve/image_symbols.h"
 #include "resolve/symcache.h"
 
-void keep_wanted(const char *dir, const struct image *im, const struct sampled_place *places,
+/* These parts of an image's samples, and of all, are little. */
+#define KEEP_LITTLE 100
+#define KEEP_LEAST  1000
+
+bool keep_wanted(const char *dir, const struct image *im, const struct sampled_place *places,
 		 size_t n, kept_ranges *ret)
 {
 	struct symcache symbols;
@@ -32,7 +36,7 @@ void keep_wanted(const char *dir, const struct image *im, const struct sampled_p
 
 	if (im->kind != IMAGE_FILE || im->flags & IMAGE_OFFSETS || !im->build_id.n_bytes ||
 	    symcache_open(&symbols, dir, im, NULL) < 0)
-		return;
+		return false;
 	has_kept = kept_open(&kept, dir, im, NULL) >= 0;
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t svma = places[i].svma;
@@ -52,6 +56,23 @@ void keep_wanted(const char *dir, const struct image *im, const struct sampled_p
 	if (has_kept)
 		kept_code_release(&kept);
 	symcache_close(&symbols);
+	return has_kept;
+}
+
+bool keep_is_little(const struct sampled_place *places, size_t n, const kept_ranges *ranges,
+		    bool has_kept, uint64_t n_samples)
+{
+	uint64_t open = 0, all = 0;
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		while (at < ranges->n && ranges->v[at].end <= places[i].svma)
+			at++;
+		all += places[i].n;
+		if (at < ranges->n && ranges->v[at].start <= places[i].svma)
+			open += places[i].n;
+	}
+	return open <= all / KEEP_LITTLE || (has_kept && open <= n_samples / KEEP_LEAST);
 }
 
 static int save_kept(const char *dir, const struct image *im, struct keep_file file,

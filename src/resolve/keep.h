@@ -16,9 +16,17 @@ struct keep_file {
 };
 
 /* Appends to RET the procedures of IM around the N PLACES, which are IM's and ascend, of which DIR
- * keeps no code yet; their symbols must be kept there. */
-void keep_wanted(const char *dir, const struct image *im, const struct sampled_place *places,
+ * keeps no code yet; their symbols must be kept there.  Tells whether DIR keeps other code of
+ * IM. */
+bool keep_wanted(const char *dir, const struct image *im, const struct sampled_place *places,
 		 size_t n, kept_ranges *ret);
+
+/* Whether RANGES, which keep_wanted found for the same N PLACES, have hardly any of these' samples;
+ * or, where other code of the image is kept (HAS_KEPT), of the N_SAMPLES of all images.  Reading a
+ * file's debug information costs as much for one procedure as for many, and each recording meets
+ * some that none met before. */
+bool keep_is_little(const struct sampled_place *places, size_t n, const kept_ranges *ranges,
+		    bool has_kept, uint64_t n_samples);
 
 /* Keeps RANGES of the file FD (borrowed), which is IM's, in this process, which is its user's: with
  * the lines of its separate debug file, wherever that lies. */

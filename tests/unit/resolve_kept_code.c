@@ -330,6 +330,30 @@ TEST(procedures_add_up_in_one_file)
 	scratch_remove(&s);
 }
 
+/* Of 1,000 samples of an image, those of procedures that are not kept: A, and B of their caller. */
+static bool waits(uint64_t a, uint64_t b, bool has_kept, uint64_t n_samples)
+{
+	struct kept_range open[] = {{.start = 0x200, .end = 0x300}, {.start = 0x300, .end = 0x400}};
+	const struct sampled_place places[] = {
+		{.svma = 0x100, .n = 1000 - a - b},
+		{.svma = 0x200, .n = a},
+		{.svma = 0x3ff, .n = b, .is_caller = true},
+		{.svma = 0x400},
+	};
+	const kept_ranges ranges = {.v = open, .n = n_elems(open)};
+
+	return keep_is_little(places, n_elems(places), &ranges, has_kept, n_samples);
+}
+
+TEST(procedures_with_hardly_any_samples_wait)
+{
+	EXPECT(waits(10, 0, false, 1000) && waits(4, 6, false, 1000));
+	EXPECT(!waits(11, 0, false, 1000) && !waits(5, 6, false, 1000));
+	EXPECT(waits(50, 0, true, 50000));
+	EXPECT(!waits(50, 0, true, 49999) && !waits(50, 0, false, 50000));
+	EXPECT(!waits(1000, 0, false, 100000)); /* all of it is new */
+}
+
 /* Names of inlined functions where code is kept, and elsewhere, are what a resolver without kept
  * code says.  The first opens no DWARF. */
 static void expect_names(const char *dir, const struct image *im, const kept_ranges *ranges,
