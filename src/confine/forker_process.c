@@ -77,17 +77,25 @@ static void lent_comes_back(struct process *p)
 	p->lent_us -= us < p->lent_us ? us : p->lent_us;
 }
 
-/* CPU time that a new child of JOB may have with niceness 0, in ms.  Whoever runs, the time that is
- * lent to all of them is bounded: files that come again and again get niceness 19. */
+/* Less than this is not lent, in ms: a child is charged by the kernel's ticks. */
+#define LENT_LEAST_MS 10
+
+/* CPU time that a new child of JOB may have with niceness 0, in ms: as much as its job is lent, or
+ * what is left.  Whoever runs, the time that is lent to all of them is bounded: files that come
+ * again and again get niceness 19. */
 static unsigned lend(struct process *p, const struct confine_job *job)
 {
-	uint64_t lent_us;
+	const uint64_t most_us = job->lent_in_all_ms * 1000ull;
+	uint64_t lent_us, left_ms;
 
 	lent_comes_back(p);
 	lent_us = p->lent_us;
 	vec_each (r, &p->running)
 		lent_us += r->lent_ms * 1000ull;
-	return lent_us + job->lent_ms * 1000ull <= job->lent_in_all_ms * 1000ull ? job->lent_ms : 0;
+	left_ms = lent_us < most_us ? (most_us - lent_us) / 1000 : 0;
+	if (left_ms >= job->lent_ms)
+		return job->lent_ms;
+	return left_ms >= LENT_LEAST_MS ? (unsigned)left_ms : 0;
 }
 
 static void forker_process_serve(struct process *p, const struct confine_request *q, const int *fds,
