@@ -152,7 +152,8 @@ int collector_start(struct collector *c, struct err *err)
 	return rc;
 }
 
-void collector_on_unknown_kernel(struct collector *c, void (*learn)(void *ctx), void *ctx)
+void collector_on_unknown_kernel(struct collector *c, bool (*learn)(void *ctx, uint64_t ip),
+				 void *ctx)
 {
 	c->kernel.learn = learn;
 	c->kernel.learn_ctx = ctx;

@@ -117,8 +117,10 @@ void collector_yield(struct collector *c);
  * program. BPF programs loaded later are noticed by themselves. */
 void collector_add_kernel(struct collector *c, const struct kernel_range *r);
 
-/* LEARN is called once, when a kernel address is in none of the ranges: to add more of them. */
-void collector_on_unknown_kernel(struct collector *c, void (*learn)(void *ctx), void *ctx);
+/* LEARN is called when a kernel address, IP, is in none of the ranges, and again while it still is,
+ * until it returns false: to add more of them. */
+void collector_on_unknown_kernel(struct collector *c, bool (*learn)(void *ctx, uint64_t ip),
+				 void *ctx);
 
 /* Waits until the next cycle is due, a ring fills up, or a signal arrives; at most TIMEOUT_MS and
  * the time of one unwind table.  Builds those that are asked for meanwhile. */

@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "collect/bpf_programs.h"
 #include "collect/kernel_types.h"
 #include "collect/log.h"
 #include "confine/forker.h"
@@ -72,10 +73,9 @@ static void add_kernel_text(struct sampling *s, uint64_t start, uint64_t end, ui
 }
 
 /* Tells the collector where all kernel code is, modules and BPF programs too.  Takes tens of
- * milliseconds: done when a sample fell outside of what was known. */
-static void learn_kernel(void *ctx)
+ * milliseconds. */
+static void add_all_kernel(struct sampling *s)
 {
-	struct sampling *s = ctx;
 	struct kallsyms k = {0};
 
 	if (kallsyms_load_layout(&k, "/proc", "/sys", NULL) < 0 || k.hidden) {
@@ -93,6 +93,53 @@ static void learn_kernel(void *ctx)
 							 .path = part->name,
 							 .text_bytes = part->end - part->start}});
 	kallsyms_release(&k);
+}
+
+static void add_program(void *ctx, uint64_t start, uint64_t end, const char *name)
+{
+	collector_add_kernel(ctx, &(struct kernel_range){.start = start,
+							 .end = end,
+							 .image = {.kind = IMAGE_BPF,
+								   .path = name,
+								   .text_bytes = end - start}});
+}
+
+static void add_module(void *ctx, const char *name, uint64_t start, uint64_t end)
+{
+	struct sampling *s = ctx;
+
+	(void)name;
+	vec_push(&s->modules, (struct module_span){start, end});
+}
+
+static bool in_module(const struct sampling *s, uint64_t ip)
+{
+	vec_each (m, &s->modules)
+		if (ip - m->start < m->end - m->start)
+			return true;
+	return false;
+}
+
+/* So many samples in code that is no module's and no program's, as far as these can be asked for,
+ * are worth reading /proc/kallsyms: it has names for trampolines of BPF and of ftrace, but none for
+ * what mitigations and classic filters of packets and system calls put there. */
+#define NAMELESS_MOST 1000
+
+/* A sample fell outside of what is known of the kernel.  Programs are told in a millisecond. */
+static bool learn_kernel(void *ctx, uint64_t ip)
+{
+	struct sampling *s = ctx;
+
+	if (!s->has_programs) {
+		s->has_programs = true;
+		kallsyms_each_module("/proc", add_module, s);
+		if (bpf_programs_each(add_program, s->collector))
+			return true;
+	} else if (!in_module(s, ip) && ++s->n_nameless < NAMELESS_MOST) {
+		return true;
+	}
+	add_all_kernel(s);
+	return false;
 }
 
 /* Tells it where the kernel itself is, which is nearly all. */
@@ -442,6 +489,7 @@ void sampling_release(struct sampling *s)
 	s->collector = NULL;
 	generated_release(&s->generated);
 	containers_release(&s->containers);
+	vec_release(&s->modules);
 	vec_release(&s->saved);
 	vec_release(&s->saved_files);
 	keep_code_release(&s->kept);

@@ -12,6 +12,11 @@
 
 typedef VEC(bool) bool_list;
 
+/* Addresses that a module of the kernel may be at. */
+struct module_span {
+	uint64_t start, end;
+};
+
 struct sampling {
 	struct collector *collector;
 	struct profile profile;
@@ -24,7 +29,10 @@ struct sampling {
 	size_t n_late;	 /* files that sampling_save_symbols waits for */
 	bool names_only; /* procedures' code is not kept with their symbols */
 	bool said_room;	 /* that there is no room for names */
-	bool_list saved; /* by image: its symbols were kept already */
+	VEC(struct module_span) modules;
+	bool has_programs;   /* the collector was told where BPF programs are */
+	unsigned n_nameless; /* samples in the kernel that were in none of these */
+	bool_list saved;     /* by image: its symbols were kept already */
 	/* By code: several files may claim to be one image, and the best of them is believed. */
 	bool_list saved_files;
 	struct keep_code kept;

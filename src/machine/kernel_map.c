@@ -78,11 +78,9 @@ bool kernel_map_place(struct kernel_map *k, uint64_t ip, place_id *ret)
 {
 	struct kernel_piece *p = kernel_map_find(k, ip);
 
-	if (!p && k->learn) {
-		void (*learn)(void *ctx) = k->learn;
-
-		k->learn = NULL;
-		learn(k->learn_ctx);
+	for (int i = 0; !p && k->learn && i < 2; i++) {
+		if (!k->learn(k->learn_ctx, ip))
+			k->learn = NULL;
 		p = kernel_map_find(k, ip);
 	}
 	if (!p)

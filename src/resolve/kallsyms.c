@@ -243,9 +243,10 @@ int kallsyms_build_id(const char *sys_dir, struct build_id *ret)
 	return ret->n_bytes ? 0 : -ENOENT;
 }
 
-/* proc_pid_modules(5): NAME SIZE USERS DEPENDENCIES STATE 0xADDRESS.  Addresses tell where a module
- * truly begins; kallsyms alone would say at its first symbol. */
-static void read_modules(struct loader *ld, const char *proc_dir)
+/* proc_pid_modules(5): NAME SIZE USERS DEPENDENCIES STATE 0xADDRESS. */
+void kallsyms_each_module(const char *proc_dir,
+			  void (*fn)(void *ctx, const char *name, uint64_t start, uint64_t end),
+			  void *ctx)
 {
 	_mem_ char *path = xasprintf("%s/modules", proc_dir);
 	_mem_ char *text = NULL;
@@ -256,19 +257,26 @@ static void read_modules(struct loader *ld, const char *proc_dir)
 	for (char *l = strtok_r(text, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
 		char *hex = strstr(l, " 0x"), *space = strchr(l, ' ');
 		uint64_t start, size;
-		uint32_t i;
 
 		if (!hex || !space)
 			continue;
 		*space = '\0';
-		i = index_find(&ld->by_name, hash_str(l), draft_same, ld, l);
 		start = strtoull(hex + 1, NULL, 16);
 		size = strtoull(space + 1, NULL, 10);
-		if (i == INDEX_NONE || start == 0 || start + size < start)
-			continue;
-		if (start <= ld->drafts.v[i].lowest)
-			ld->drafts.v[i].part.start = start;
+		if (start != 0 && start + size >= start)
+			fn(ctx, l, start, start + size);
 	}
+}
+
+/* Where a module truly begins; kallsyms alone would say at its first symbol. */
+static void begin_module(void *ctx, const char *name, uint64_t start, uint64_t end)
+{
+	struct loader *ld = ctx;
+	const uint32_t i = index_find(&ld->by_name, hash_str(name), draft_same, ld, name);
+
+	(void)end;
+	if (i != INDEX_NONE && start <= ld->drafts.v[i].lowest)
+		ld->drafts.v[i].part.start = start;
 }
 
 static void finish_parts(struct loader *ld, const char *sys_dir)
@@ -357,7 +365,7 @@ static int resolve_kallsyms_load(struct kallsyms *k, const char *proc_dir, const
 		k->slide = k->text_start - kallsyms_link_start(k->text_start);
 	}
 	kallsyms_finish(&ld.kernel, k->slide, ld.lowest, page_end(ld.highest), &k->symtab);
-	read_modules(&ld, proc_dir);
+	kallsyms_each_module(proc_dir, begin_module, &ld);
 	finish_parts(&ld, sys_dir);
 	vec_release(&ld.drafts);
 	index_release(&ld.by_name);

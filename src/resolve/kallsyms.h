@@ -46,6 +46,12 @@ int kallsyms_load_layout(struct kallsyms *k, const char *proc_dir, const char *s
  * _text. */
 int kallsyms_find_text(const char *proc_dir, uint64_t *ret_start);
 
+/* Gives FN the modules of PROC_DIR/modules, each with the addresses [START, END) that its code is
+ * in; none where they are hidden. */
+void kallsyms_each_module(const char *proc_dir,
+			  void (*fn)(void *ctx, const char *name, uint64_t start, uint64_t end),
+			  void *ctx);
+
 /* The part whose name is NAME, or NULL. */
 const struct kernel_part *kallsyms_find_part(const struct kallsyms *k, const char *name);
 

@@ -20,13 +20,14 @@ static struct {
 	unsigned n_learnt;
 } w;
 
-static void learn_module(void *ctx)
+static bool learn_module(void *ctx, uint64_t ip)
 {
 	w.n_learnt++;
 	kernel_map_add(&w.world.kernel,
 		       &(struct kernel_range){.start = MODULE,
 					      .end = MODULE + PAGE,
 					      .image = {.kind = IMAGE_MODULE, .path = "mod"}});
+	return false;
 }
 
 static void begin(void)
