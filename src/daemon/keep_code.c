@@ -23,10 +23,6 @@
 #include "resolve/file_symbols.h"
 #include "resolve/keep.h"
 
-/* These parts of an image's samples, and of all, are little. */
-#define KEEP_LITTLE 100
-#define KEEP_LEAST  1000
-
 /* Places of one image that are not done. */
 struct keep_turn {
 	struct keep_code *k;
@@ -125,16 +121,20 @@ void keep_code_open(struct keep_code *k, const struct profile *p, const struct i
 	sampled_places_sort(ret);
 }
 
-static void find_wanted(struct keep_turn *t, kept_ranges *ret)
+/* Whether other code of the image is kept. */
+static bool find_wanted(struct keep_turn *t, kept_ranges *ret)
 {
 	sampled_places open = {0};
+	bool has_kept = false;
 
 	for (size_t i = t->first; i < t->end; i++)
 		if (!*place_done(t->k, t->places->v[i].place))
 			vec_push(&open, t->places->v[i]);
 	if (open.n)
-		keep_wanted(t->dir, &t->p->images.v[t->code->image], open.v, open.n, ret);
+		has_kept =
+			keep_wanted(t->dir, &t->p->images.v[t->code->image], open.v, open.n, ret);
 	vec_release(&open);
+	return has_kept;
 }
 
 /* Places outside of RANGES, or of the first N of them, are done. */
@@ -196,26 +196,21 @@ static int ask_reader(const struct keep_turn *t, struct keep_asked *a)
 	return rc;
 }
 
-/* Whether the places that are open have hardly any of the image's samples; or, where some of its
- * code is kept, of all.  Reading a file's debug information costs as much for one procedure as for
- * many, and each recording meets some that none met before: they wait until they are more. */
-static bool is_little(const struct keep_turn *t)
+static uint64_t samples_of(const struct keep_turn *t)
 {
-	uint64_t open = 0, all = 0;
+	uint64_t n = 0;
 
-	for (size_t i = t->first; i < t->end; i++) {
-		all += t->places->v[i].n;
-		if (!*place_done(t->k, t->places->v[i].place))
-			open += t->places->v[i].n;
-	}
-	return all &&
-	       (open <= all / KEEP_LITTLE || (open < all && open <= t->n_samples / KEEP_LEAST));
+	for (size_t i = t->first; i < t->end; i++)
+		n += t->places->v[i].n;
+	return n;
 }
 
 /* What T's file was asked and did not answer; else what is wanted of it now, maybe nothing. */
 static struct keep_asked take_asked(struct keep_turn *t)
 {
 	struct keep_asked a = {.code = t->number};
+	uint64_t n_samples, *little_at;
+	bool has_kept;
 
 	vec_each (old, &t->k->asked) {
 		if (old->code != t->number)
@@ -227,12 +222,17 @@ static struct keep_asked take_asked(struct keep_turn *t)
 	if (!may_ask(t->k, t->number))
 		return a;
 	t->k->came_ns.v[t->number] = clock_mono_ns();
-	if (is_little(t))
+	n_samples = samples_of(t);
+	little_at = vec_at(&t->k->little, t->number);
+	if (n_samples && n_samples == *little_at) /* nothing came since */
 		return a;
-	find_wanted(t, &a.ranges);
+	has_kept = find_wanted(t, &a.ranges);
 	note_done(t, &a.ranges, 0, false);
-	if (is_little(t))
+	if (keep_is_little(t->places->v + t->first, t->end - t->first, &a.ranges, has_kept,
+			   t->n_samples)) {
+		*little_at = n_samples;
 		a.ranges.n = 0;
+	}
 	a.n = a.ranges.n;
 	return a;
 }
@@ -312,4 +312,5 @@ void keep_code_release(struct keep_code *k)
 	vec_release(&k->walked);
 	vec_release(&k->open);
 	vec_release(&k->came_ns);
+	vec_release(&k->little);
 }

@@ -27,6 +27,7 @@ struct keep_code {
 	VEC(bool) walked;      /* by context: its callers were noted */
 	VEC(place_id) open;    /* noted, and not done */
 	VEC(uint64_t) came_ns; /* by code: when it was asked last, CLOCK_MONOTONIC; 0: never */
+	VEC(uint64_t) little;  /* by code: samples it had when too few were of what is to be kept */
 	bool has_notes;	       /* keep_code_note was called */
 	uint64_t again_ns;     /* a file is not asked again before so long */
 };

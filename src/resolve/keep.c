@@ -22,9 +22,12 @@
 #include "resolve/image_symbols.h"
 #include "resolve/symcache.h"
 
-/* These parts of an image's samples, and of all, are little. */
-#define KEEP_LITTLE 100
-#define KEEP_LEAST  1000
+/* These parts of an image's samples, and of all, are little for procedures together; for one of
+ * them this part of all, or so many. */
+#define KEEP_IMAGE_PART 20
+#define KEEP_PART	100
+#define KEEP_ONE_PART	1000
+#define KEEP_ONE	3
 
 bool keep_wanted(const char *dir, const struct image *im, const struct sampled_place *places,
 		 size_t n, kept_ranges *ret)
@@ -62,17 +65,21 @@ bool keep_wanted(const char *dir, const struct image *im, const struct sampled_p
 bool keep_is_little(const struct sampled_place *places, size_t n, const kept_ranges *ranges,
 		    bool has_kept, uint64_t n_samples)
 {
-	uint64_t open = 0, all = 0;
+	uint64_t open = 0, all = 0, one = 0, most = 0;
 	size_t at = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		while (at < ranges->n && ranges->v[at].end <= places[i].svma)
-			at++;
+		for (; at < ranges->n && ranges->v[at].end <= places[i].svma; at++)
+			one = 0;
 		all += places[i].n;
-		if (at < ranges->n && ranges->v[at].start <= places[i].svma)
-			open += places[i].n;
+		if (at == ranges->n || ranges->v[at].start > places[i].svma)
+			continue;
+		open += places[i].n;
+		one += places[i].n;
+		most = one > most ? one : most;
 	}
-	return open <= all / KEEP_LITTLE || (has_kept && open <= n_samples / KEEP_LEAST);
+	return all && has_kept && (most <= KEEP_ONE || most <= n_samples / KEEP_ONE_PART) &&
+	       (open <= all / KEEP_IMAGE_PART || open <= n_samples / KEEP_PART);
 }
 
 static int save_kept(const char *dir, const struct image *im, struct keep_file file,

@@ -21,10 +21,10 @@ struct keep_file {
 bool keep_wanted(const char *dir, const struct image *im, const struct sampled_place *places,
 		 size_t n, kept_ranges *ret);
 
-/* Whether RANGES, which keep_wanted found for the same N PLACES, have hardly any of these' samples;
- * or, where other code of the image is kept (HAS_KEPT), of the N_SAMPLES of all images.  Reading a
- * file's debug information costs as much for one procedure as for many, and each recording meets
- * some that none met before. */
+/* Whether other code of the image is kept (HAS_KEPT) and RANGES, which keep_wanted found for the
+ * same N PLACES, have hardly any samples: neither one of them of the N_SAMPLES of all images, nor
+ * all together.  Reading a file's debug information costs as much for one procedure as for many,
+ * and each recording meets some that none met before.  False where no samples are counted. */
 bool keep_is_little(const struct sampled_place *places, size_t n, const kept_ranges *ranges,
 		    bool has_kept, uint64_t n_samples);
 

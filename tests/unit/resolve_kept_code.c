@@ -330,28 +330,40 @@ TEST(procedures_add_up_in_one_file)
 	scratch_remove(&s);
 }
 
-/* Of 1,000 samples of an image, those of procedures that are not kept: A, and B of their caller. */
-static bool waits(uint64_t a, uint64_t b, bool has_kept, uint64_t n_samples)
+/* Of 1,000 samples of an image, N_NEW procedures that are not kept have N each. */
+static bool waits(unsigned n_new, uint64_t n, bool has_kept, uint64_t n_samples)
 {
-	struct kept_range open[] = {{.start = 0x200, .end = 0x300}, {.start = 0x300, .end = 0x400}};
-	const struct sampled_place places[] = {
-		{.svma = 0x100, .n = 1000 - a - b},
-		{.svma = 0x200, .n = a},
-		{.svma = 0x3ff, .n = b, .is_caller = true},
-		{.svma = 0x400},
-	};
-	const kept_ranges ranges = {.v = open, .n = n_elems(open)};
+	struct sampled_place places[41] = {{.svma = 0x100, .n = 1000 - n_new * n}};
+	struct kept_range open[20];
+	const kept_ranges ranges = {.v = open, .n = n_new};
 
-	return keep_is_little(places, n_elems(places), &ranges, has_kept, n_samples);
+	for (unsigned i = 0; i < n_new; i++) { /* a place of its own, and one of a caller */
+		open[i].start = 0x1000 * (i + 1);
+		open[i].end = open[i].start + 0x1000;
+		places[2 * i + 1] = (struct sampled_place){.svma = open[i].start, .n = n - n / 2};
+		places[2 * i + 2] = (struct sampled_place){
+			.svma = open[i].end - 1, .n = n / 2, .is_caller = true};
+	}
+	return keep_is_little(places, 2 * n_new + 1, &ranges, has_kept, n_samples);
 }
 
 TEST(procedures_with_hardly_any_samples_wait)
 {
-	EXPECT(waits(10, 0, false, 1000) && waits(4, 6, false, 1000));
-	EXPECT(!waits(11, 0, false, 1000) && !waits(5, 6, false, 1000));
-	EXPECT(waits(50, 0, true, 50000));
-	EXPECT(!waits(50, 0, true, 49999) && !waits(50, 0, false, 50000));
-	EXPECT(!waits(1000, 0, false, 100000)); /* all of it is new */
+	EXPECT(waits(16, 3, true, 1000) && !waits(17, 3, true, 1000)); /* a twentieth */
+	EXPECT(waits(17, 3, true, 5100));			       /* a hundredth of all */
+	EXPECT(!waits(1, 4, true, 4999) && waits(1, 5, true, 5000));   /* one alone */
+	EXPECT(!waits(1, 3, false, 1000));
+	EXPECT(!waits(1, 1000, true, 100000));
+}
+
+/* Places whose samples are not counted are those of a daemon. */
+TEST(what_is_not_counted_does_not_wait)
+{
+	struct kept_range open[] = {{.start = 0x100, .end = 0x200}};
+	const struct sampled_place place = {.svma = 0x100};
+	const kept_ranges ranges = {.v = open, .n = 1};
+
+	EXPECT(!keep_is_little(&place, 1, &ranges, true, 0));
 }
 
 /* Names of inlined functions where code is kept, and elsewhere, are what a resolver without kept
