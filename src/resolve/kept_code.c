@@ -103,6 +103,7 @@ void kept_code_release(struct kept_code *k)
 	vec_release(&k->texts);
 	index_release(&k->by_text);
 	arena_release(&k->arena);
+	file_map_close(&k->file);
 	*k = (struct kept_code){0};
 }
 
@@ -460,7 +461,6 @@ static void get_consts(struct kept_code *k, struct rd *r, struct kept_proc *p)
 		if (r->bad)
 			return;
 		end = c.svma + c.n;
-		c.bytes = copy_bytes(k, c.bytes, c.n);
 		vec_push(&p->consts, c);
 	}
 }
@@ -478,7 +478,13 @@ static void get_proc(struct kept_code *k, struct rd *r, uint64_t last_end)
 		  k->n_bytes + n > KEPT_MOST_IMAGE;
 	if (r->bad)
 		return;
-	p = kept_code_add(k, last_end + gap, last_end + gap + n, bytes);
+	vec_push(&k->procs, (struct kept_proc){
+				    .start = last_end + gap,
+				    .end = last_end + gap + n,
+				    .bytes = bytes,
+			    });
+	k->n_bytes += (size_t)n;
+	p = &k->procs.v[k->procs.n - 1];
 	get_rows(k, r, p);
 	get_scopes(k, r, p);
 	get_decls(k, r, p);

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/vec.h"
 #include "base/wr.h"
@@ -85,8 +86,9 @@ struct kept_code {
 	VEC(struct kept_proc) procs; /* ascending, disjoint */
 	VEC(const char *) texts;     /* files and names as linked */
 	struct index by_text;
-	struct arena arena; /* texts and bytes */
-	size_t n_bytes;	    /* of code */
+	struct arena arena;   /* texts, and bytes that were added */
+	struct file_map file; /* it was read from, if any: its procedures' bytes */
+	size_t n_bytes;	      /* of code */
 };
 
 /* Number of TEXT in K's texts; it is added when it is new. */
@@ -107,7 +109,8 @@ struct kept_proc *kept_code_add(struct kept_code *k, uint64_t start, uint64_t en
  * anything was added. */
 bool kept_code_merge(struct kept_code *to, const struct kept_code *from);
 
-/* The codec.  Parsing copies what it needs.  -EBADMSG, -ENODATA, -EPROTONOSUPPORT. */
+/* The codec.  K's procedures have their bytes in those that it was read from, which must outlive
+ * it: K->file, once set, is closed with it.  -EBADMSG, -ENODATA, -EPROTONOSUPPORT. */
 void kept_code_format(const struct kept_code *k, struct wr *ret);
 int kept_code_parse(struct kept_code *k, const uint8_t *bytes, size_t n, struct err *err);
 void kept_code_release(struct kept_code *k);

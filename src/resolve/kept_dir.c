@@ -47,9 +47,11 @@ static int open_entry_at(struct kept_code *k, int fd, const struct build_id *id,
 	if (rc < 0)
 		return rc;
 	rc = kept_code_parse(k, map.bytes, map.n_bytes, err);
-	file_map_close(&map);
-	if (rc < 0)
+	if (rc < 0) {
+		file_map_close(&map);
 		return rc;
+	}
+	k->file = map;
 	if (!build_id_same(&k->info.build_id, id) ||
 	    strcmp(entry_named(&k->info).name, e->name) != 0) {
 		kept_code_release(k);

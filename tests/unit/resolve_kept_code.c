@@ -351,7 +351,7 @@ TEST(procedures_with_hardly_any_samples_wait)
 {
 	EXPECT(waits(16, 3, true, 1000) && !waits(17, 3, true, 1000)); /* a twentieth */
 	EXPECT(waits(17, 3, true, 5100));			       /* a hundredth of all */
-	EXPECT(!waits(1, 4, true, 4999) && waits(1, 5, true, 5000));   /* one alone */
+	EXPECT(!waits(1, 4, true, 3999) && waits(1, 4, true, 4000));   /* one alone */
 	EXPECT(!waits(1, 3, false, 1000));
 	EXPECT(!waits(1, 1000, true, 100000));
 }
