@@ -23,8 +23,17 @@ struct saving {
 	struct err err;
 };
 
+/* Which scopes a metric has, and their ids. */
+struct columns {
+	unsigned n;
+	struct column {
+		uint16_t scope, id;
+	} v[N_METRIC_SCOPES];
+};
+
 struct worker {
 	struct saving *s;
+	const struct columns *columns; /* by metric */
 	struct propagate p;
 	struct records_reader reader;
 	struct database_reader database;
@@ -84,21 +93,42 @@ static int add_group(struct worker *w, uint32_t group, struct err *err)
 	return n;
 }
 
+/* The ids of the scopes that metric M has, in their order; how many. */
+static unsigned find_columns(const struct build_metrics *ms, unsigned m,
+			     struct column ret[N_METRIC_SCOPES])
+{
+	unsigned n = 0;
+
+	for (unsigned s = 0; s < N_METRIC_SCOPES; s++)
+		if (build_metric_has(&ms->v.v[m], s))
+			ret[n++] = (struct column){(uint16_t)s, prop_metric_id(ms, m, s)};
+	return n;
+}
+
+static void fill_cell(struct worker *w, uint32_t ctxId, unsigned m, const struct cell *cell)
+{
+	const struct build_metric *metric = &w->s->b->metrics.v.v[m];
+	const struct columns *columns = &w->columns[m];
+	uint64_t last = 0;
+	double value = 0;
+
+	for (unsigned i = 0; i < columns->n; i++) {
+		uint64_t n = cell->in[columns->v[i].scope];
+
+		if (!n)
+			continue;
+		if (n != last) /* what calls nothing has the same in all scopes */
+			value = build_metric_value(metric, n);
+		last = n;
+		hpc_profile_block_add(&w->block, ctxId, columns->v[i].id, value);
+	}
+}
+
 static void fill_block(struct worker *w)
 {
-	const struct build_metrics *ms = &w->s->b->metrics;
-
 	for (size_t i = 0; i < w->p.touched.n; i++)
-		for (unsigned m = 0; m < ms->v.n; m++) {
-			const struct cell *cell = propagate_cell(&w->p, i, m);
-
-			for (unsigned s = 0; s < N_METRIC_SCOPES; s++)
-				if (cell->in[s] && build_metric_has(&ms->v.v[m], s))
-					hpc_profile_block_add(
-						&w->block, w->p.touched.v[i],
-						prop_metric_id(ms, m, s),
-						build_metric_value(&ms->v.v[m], cell->in[s]));
-		}
+		for (unsigned m = 0; m < w->p.n_metrics; m++)
+			fill_cell(w, w->p.touched.v[i], m, propagate_cell(&w->p, i, m));
 }
 
 /* Profile number I, of a recording. */
@@ -184,13 +214,18 @@ static void *work(void *arg)
 static void run_workers(struct saving *s)
 {
 	unsigned n = s->b->opts.n_threads ? s->b->opts.n_threads : 1, n_started = 1;
+	const struct build_metrics *ms = &s->b->metrics;
+	struct columns *columns = xcalloc(ms->v.n + 1, sizeof(*columns));
 	struct worker *workers;
 
+	for (unsigned m = 0; m < ms->v.n; m++)
+		columns[m].n = find_columns(ms, m, columns[m].v);
 	if (n > s->groups->n)
 		n = s->groups->n ? s->groups->n : 1;
 	workers = xcalloc(n, sizeof(*workers));
 	for (unsigned i = 0; i < n; i++) {
 		workers[i].s = s;
+		workers[i].columns = columns;
 		propagate_init(&workers[i].p, s->tree, (unsigned)s->b->metrics.v.n);
 		records_reader_init(&workers[i].reader, &s->b->records);
 	}
@@ -208,6 +243,7 @@ static void run_workers(struct saving *s)
 		database_reader_release(&workers[i].database);
 	}
 	free(workers);
+	free(columns);
 }
 
 int save_profiles(struct build *b, const struct ctx_tree *tree, const struct profile_groups *groups,
