@@ -37,6 +37,7 @@ struct pending {
 struct hpc_profile_writer {
 	struct hpc_out out;
 	VEC(struct pending) pending;
+	VEC(struct hpc_profile_block) spare; /* memory of blocks that were put */
 	enum hpc_layout layout;
 	uint32_t n_profiles;
 	unsigned szProfile;
@@ -282,9 +283,10 @@ static int put_later(struct hpc_profile_writer *w, uint32_t index, const struct 
 	size_t n;
 
 	own.ids = n_ids ? xmemdup(ids, n_ids * sizeof(*ids)) : NULL;
-	*b = (struct hpc_profile_block){.n_values = own.block.n_values};
 	all = xcalloc(w->out.deal, sizeof(*all));
 	pthread_mutex_lock(&w->out.lock);
+	*b = w->spare.n ? w->spare.v[--w->spare.n] : (struct hpc_profile_block){0};
+	b->n_values = own.block.n_values;
 	vec_push(&w->pending, own);
 	take_deal(w, deal, left < w->out.deal ? left : w->out.deal, all, &n);
 	pthread_mutex_unlock(&w->out.lock);
@@ -292,8 +294,13 @@ static int put_later(struct hpc_profile_writer *w, uint32_t index, const struct 
 	for (size_t i = 0; i < n; i++) {
 		if (rc >= 0)
 			rc = put_now(w, all[i].index, all[i].ids, all[i].n_ids, &all[i].block, err);
-		pending_release(&all[i]);
+		free(all[i].ids);
+		hpc_profile_block_reset(&all[i].block);
 	}
+	pthread_mutex_lock(&w->out.lock);
+	for (size_t i = 0; i < n; i++)
+		vec_push(&w->spare, all[i].block);
+	pthread_mutex_unlock(&w->out.lock);
 	free(all);
 	return rc;
 }
@@ -396,7 +403,10 @@ void hpc_profile_abandon(struct hpc_profile_writer *w)
 		return;
 	vec_each (p, &w->pending)
 		pending_release(p);
+	vec_each (spare, &w->spare)
+		hpc_profile_block_release(spare);
 	vec_release(&w->pending);
+	vec_release(&w->spare);
 	hpc_out_close(&w->out);
 	free(w);
 }
