@@ -471,7 +471,7 @@ WALK_ONCE int walk_apply(WALK_ENV *env, struct walk *w, const struct unwind_rule
 /* From the stack that Go's runtime went on with, by rule R, back to that of the goroutine. */
 WALK_ONCE int walk_goroutine(WALK_ENV *env, struct walk *w, const struct unwind_rule *r)
 {
-	__u64 thread, g, m, sp, fp, ip;
+	__u64 thread, g, m, sp, fp, ip, called;
 
 	if (!env || !w || !r)
 		return CHAIN_UNREADABLE;
@@ -499,6 +499,11 @@ WALK_ONCE int walk_goroutine(WALK_ENV *env, struct walk *w, const struct unwind_
 	w->sp = sp;
 	w->fp = fp;
 	w->flags = WALK_FP;
+	/* Where it left by a call, that call's return address is below.  One that recovered from a
+	 * panic goes on elsewhere, behind a return (src/runtime/panic.go, recovery). */
+	if (r->cfa_reg & UNWIND_SWITCH_LEAVES &&
+	    (!walk_word(env, sp - 8, &called) || called != ip))
+		w->flags |= WALK_EXACT;
 	return WALK_ON;
 }
 

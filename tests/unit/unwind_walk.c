@@ -532,8 +532,14 @@ TEST(from_the_stack_of_a_thread_to_that_of_its_goroutine)
 
 	/* It goes on elsewhere. */
 	r->cfa_reg = UNWIND_SWITCH_LEAVES;
+	t.stack[19] = CALL(3);
 	put_goroutine(true, word(20), CALL(3), word(40));
 	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2), FRAME(3), FRAME(0));
+
+	/* Not behind a call: the instruction before it is another function's. */
+	t.stack[19] = CALL(2);
+	put_goroutine(true, word(20), FUNCTION(3), word(40));
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2), IN_FILE(PROGRAM, FUNCTION(3)), FRAME(0));
 
 	/* It parked its goroutine. */
 	put_goroutine(false, 0, 0, 0);
