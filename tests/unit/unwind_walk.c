@@ -1,184 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Stack walks over tables and stacks made by hand: each kind of rule, each cause, hostile stacks.
- * A test's stack is words from STACK_AVMA on; code is in one image whose functions are a block. */
-#include "unwind/walk_host.h"
-
-#include <elf.h>
-
-#include "t.h"
-
-#define STACK_AVMA 0x7ffc00001000
-#define CODE_AVMA  0x400000 /* the program: image PROGRAM, from file offset CODE_OFF on */
-#define CODE_OFF   0x2000
-#define CODE_SIZE  0x10000
-#define JIT_AVMA   0x7f0000000000 /* no file */
-#define NEW_AVMA   0x7f1000000000 /* a file nobody has a number for yet */
-#define BARE_AVMA  0x7f2000000000 /* image BARE, without a table */
-#define LIB_AVMA   0x7f3000000000 /* image LIB: no rule anywhere */
-
-enum { PROGRAM = 2, BARE = 3, LIB = 4, N_FUNCTIONS = 16, N_WORDS = 256 };
-
-/* What is at function number I of the program, and in it. */
-#define FUNCTION(i) (CODE_AVMA + (uint64_t)(i)*UNWIND_BLOCK)
-#define IN_FILE(number, avma)                                                                      \
-	((uint64_t)(number) << FRAME_IMAGE_SHIFT | ((avma)-CODE_AVMA + CODE_OFF))
-#define CALL(i) (FUNCTION(i) + 0x20) /* a return address into it */
-
-static struct {
-	uint32_t words[256];
-	struct unwind_rule rules[UNWIND_N_RULES];
-	struct unwind_image images[8];
-	uint32_t clock;
-	struct unwind_memory memory;
-	uint64_t stack[N_WORDS];
-	struct walk_input in;
-	uint64_t code[2]; /* what is at CODE_SIGRETURN */
-	uint64_t code_avma;
-	unsigned n_wanted;
-	uint64_t frames[CHAIN_MAX_FRAMES + 1];
-	uint32_t n;
-} t;
-
-static bool find_region(void *ctx, uint64_t avma, struct walk_region *ret)
-{
-	static const struct {
-		uint64_t start;
-		uint32_t image;
-	} maps[] = {{CODE_AVMA, PROGRAM},
-		    {JIT_AVMA, WALK_ANONYMOUS},
-		    {NEW_AVMA, WALK_UNKNOWN_FILE},
-		    {BARE_AVMA, BARE},
-		    {LIB_AVMA, LIB}};
-
-	for (unsigned i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
-		if (avma >= maps[i].start && avma < maps[i].start + CODE_SIZE) {
-			*ret = (struct walk_region){.start = maps[i].start,
-						    .end = maps[i].start + CODE_SIZE,
-						    .bias = CODE_OFF - maps[i].start,
-						    .image = maps[i].image};
-			return true;
-		}
-	return false;
-}
-
-/* Where a thread of Go's has its pointer, and the state it leads to: g, m, the goroutine. */
-#define THREAD_AVMA 0x7f5000000000
-#define GO_WORDS    64
-#define GO_AT(word) (THREAD_AVMA + 8 * (uint64_t)(word))
-
-static uint64_t go_words[GO_WORDS];
-
-static bool read_code(void *ctx, uint64_t avma, uint64_t *ret)
-{
-	if (avma >= GO_AT(-1) && avma < GO_AT(GO_WORDS - 1)) {
-		*ret = go_words[(avma - GO_AT(-1)) / 8];
-		return true;
-	}
-	if (avma < t.code_avma || avma > t.code_avma + 8)
-		return false;
-	memcpy(ret, (const char *)t.code + (avma - t.code_avma), 8);
-	return true;
-}
-
-/* The goroutine's sp, ip and fp; G 0: the thread has none. */
-static void put_goroutine(bool has_one, uint64_t sp, uint64_t ip, uint64_t fp)
-{
-	uint64_t *at = go_words + 1; /* of the thread's pointer */
-
-	memset(go_words, 0, sizeof(go_words));
-	at[-1] = GO_AT(4);		      /* g0 */
-	at[4 + 0x30 / 8] = GO_AT(20);	      /* its m */
-	at[20 + 3] = has_one ? GO_AT(30) : 0; /* what that runs */
-	at[30 + 0x38 / 8] = sp;
-	at[30 + 0x40 / 8] = ip;
-	at[30 + 0x68 / 8] = fp;
-}
-
-static void want(void *ctx, uint32_t image, uint64_t avma)
-{
-	EXPECT_EQ(image, BARE);
-	t.n_wanted++;
-}
-
-/* A program whose function I has rule I + 1, which is made NONE here.  */
-static void begin(uint16_t machine)
-{
-	memset(&t, 0, sizeof(t));
-	for (uint32_t i = 0; i <= N_FUNCTIONS; i++)
-		t.words[i] = i;
-	for (uint32_t i = 0; i < N_FUNCTIONS; i++)
-		t.words[N_FUNCTIONS + 1 + i] = (i + 1) << 16 | (CODE_OFF + i * UNWIND_BLOCK);
-	t.images[PROGRAM] = (struct unwind_image){
-		.first_off = CODE_OFF, .n_blocks = N_FUNCTIONS, .rows_at = N_FUNCTIONS + 1};
-	t.images[LIB] = (struct unwind_image){
-		.first_off = 1ULL << FRAME_IMAGE_SHIFT, .n_blocks = 1, .rows_at = 200};
-	t.memory = (struct unwind_memory){.words = t.words,
-					  .n_words = 256,
-					  .rules = t.rules,
-					  .images = t.images,
-					  .n_images = 8,
-					  .clock = &t.clock};
-	t.clock = 7;
-	t.in = (struct walk_input){.machine = machine,
-				   .stack = (const uint8_t *)t.stack,
-				   .n_bytes = sizeof(t.stack),
-				   .stack_avma = STACK_AVMA,
-				   .memory = &t.memory,
-				   .find_region = find_region,
-				   .read_code = read_code,
-				   .want = want};
-	for (int i = 0; i < WALK_MAX_REGISTERS; i++)
-		t.in.regs[i] = 0xbad0bad0bad0 + (unsigned)i;
-}
-
-/* The registers that every walk starts with; words of the stack are named by their number. */
-static void at(uint64_t ip, unsigned sp, unsigned fp)
-{
-	bool arm = t.in.machine == EM_AARCH64;
-
-	t.in.regs[arm ? WALK_ARM_IP : WALK_X86_IP] = ip;
-	t.in.regs[arm ? WALK_ARM_SP : WALK_X86_SP] = STACK_AVMA + 8 * sp;
-	t.in.regs[arm ? WALK_ARM_FP : WALK_X86_FP] = fp ? STACK_AVMA + 8 * fp : 0;
-}
-
-static uint64_t word(unsigned i)
-{
-	return STACK_AVMA + 8 * i;
-}
-
-/* The rule of function I: CFA kind and offset; x86-64's return address. */
-static struct unwind_rule *rule(unsigned i, enum unwind_cfa cfa, int off)
-{
-	t.rules[i + 1] =
-		(struct unwind_rule){.cfa = (unsigned char)cfa, .cfa_off = off, .ra_at = -1};
-	return &t.rules[i + 1];
-}
-
-/* Function 0 is where every good walk ends. */
-static void outermost(void)
-{
-	rule(0, UNWIND_CFA_SP, 8)->ra = UNWIND_RA_NONE;
-}
-
-static enum chain_cause walk(void)
-{
-	return walk_stack(&t.in, t.frames, CHAIN_MAX_FRAMES, &t.n);
-}
-
-/* A walk ends for CAUSE with the frames in functions FUNCTIONS, innermost first. */
-static void expect(enum chain_cause cause, unsigned n, const uint64_t *frames)
-{
-	EXPECT_EQ(walk(), cause);
-	EXPECT_EQ(t.n, n);
-	for (unsigned i = 0; i < n && i < t.n; i++)
-		EXPECT_EQ(t.frames[i], frames[i]);
-}
-
-#define EXPECT_WALK(cause, ...)                                                                    \
-	expect(cause, sizeof((uint64_t[]){__VA_ARGS__}) / 8, (uint64_t[]){__VA_ARGS__})
-
-#define LEAF(i)	 IN_FILE(PROGRAM, FUNCTION(i) + 0x10)
-#define FRAME(i) IN_FILE(PROGRAM, CALL(i) - 1)
+/* Stack walks over tables and stacks made by hand: each kind of rule, each cause, hostile
+ * stacks. */
+#include "walk_t.h"
 
 TEST(frames_without_frame_pointer)
 {
@@ -535,9 +358,7 @@ TEST(from_the_stack_of_a_thread_to_that_of_its_goroutine)
 	t.stack[19] = CALL(3);
 	put_goroutine(true, word(20), CALL(3), word(40));
 	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2), FRAME(3), FRAME(0));
-
-	/* Not behind a call: the instruction before it is another function's. */
-	t.stack[19] = CALL(2);
+	/* Not behind a call. */
 	put_goroutine(true, word(20), FUNCTION(3), word(40));
 	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2), IN_FILE(PROGRAM, FUNCTION(3)), FRAME(0));
 
@@ -546,6 +367,7 @@ TEST(from_the_stack_of_a_thread_to_that_of_its_goroutine)
 	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2));
 
 	/* There is one place only for where the goroutine was. */
+	t.stack[19] = CALL(2);
 	put_goroutine(true, word(20), CALL(2), word(40));
 	EXPECT_WALK(CHAIN_NOT_RISING, LEAF(1), FRAME(2), FRAME(2));
 
@@ -879,97 +701,6 @@ TEST(deeper_than_there_is_room)
 	EXPECT_EQ(walk(), CHAIN_TOO_DEEP);
 	EXPECT_EQ(t.n, CHAIN_MAX_FRAMES);
 	EXPECT_EQ(t.frames[CHAIN_MAX_FRAMES - 1], FRAME(1));
-}
-
-/* --- AArch64 --- */
-
-/* AArch64: function 1 keeps its return address where the call put it. */
-static struct unwind_rule *leaf_without_frame(void)
-{
-	struct unwind_rule *r = rule(1, UNWIND_CFA_SP, 0);
-
-	r->ra = UNWIND_RA_REGISTER;
-	r->ra_at = WALK_ARM_LR;
-	return r;
-}
-
-TEST(arm_leaf_and_frames)
-{
-	begin(EM_AARCH64);
-	outermost();
-	leaf_without_frame();
-	*rule(2, UNWIND_CFA_SP, 48) =
-		(struct unwind_rule){.cfa = UNWIND_CFA_SP, .cfa_off = 48, .fp_at = -6, .ra_at = -5};
-	*rule(3, UNWIND_CFA_FP, 32) = (struct unwind_rule){
-		.cfa = UNWIND_CFA_FP, .cfa_off = 32, .fp_at = -4, .ra_at = -3, .signed_ra = 1};
-	at(FUNCTION(1) + 0x10, 4, 0);
-	t.in.regs[WALK_ARM_LR] = CALL(2);
-	t.stack[4] = word(14);
-	t.stack[5] = CALL(3);
-	t.stack[14] = 0;
-	t.stack[15] = CALL(0) | 0x2aULL << 56 | 0x1fULL << 48; /* with its code */
-	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2), FRAME(3), FRAME(0));
-
-	/* A caller's link register is gone. */
-	t.stack[5] = CALL(1);
-	EXPECT_WALK(CHAIN_REGISTER_LOST, LEAF(1), FRAME(2), FRAME(1));
-	t.in.regs[WALK_ARM_LR] = 0;
-	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1));
-}
-
-TEST(arm_by_frame_record)
-{
-	begin(EM_AARCH64);
-	outermost();
-	at(JIT_AVMA + 0x10, 2, 4);
-	t.stack[4] = word(9);
-	t.stack[5] = (JIT_AVMA + 0x40) | 0x7fULL << 48;
-	t.stack[9] = 0;
-	t.stack[10] = CALL(0);
-	EXPECT_WALK(CHAIN_COMPLETE, JIT_AVMA + 0x10, (JIT_AVMA + 0x3f) | FRAME_GUESSED,
-		    FRAME(0) | FRAME_GUESSED);
-}
-
-TEST(arm_through_a_signal)
-{
-	for (int by_code = 0; by_code < 2; by_code++) {
-		uint64_t trampoline = by_code ? LIB_AVMA + 0x100 : FUNCTION(2) + 4;
-		uint64_t *regs;
-
-		begin(EM_AARCH64);
-		outermost();
-		leaf_without_frame();
-		rule(2, UNWIND_CFA_SIGNAL, 0);
-		rule(3, UNWIND_CFA_REG, 16)->cfa_reg = 9;
-		t.rules[3 + 1].ra_at = -2;
-		at(FUNCTION(1) + 0x10, 2, 0);
-		t.in.regs[WALK_ARM_LR] = t.code_avma = trampoline;
-		t.code[0] = 0xd4000001d2801168; /* mov x8, #139; svc #0 */
-		regs = &t.stack[2 + (128 + 176 + 8) / 8];
-		for (unsigned r = 0; r < 31; r++)
-			regs[r] = 0x5000 + r;
-		regs[9] = word(100);
-		regs[31] = word(90);
-		regs[32] = FUNCTION(3) + 8;
-		t.stack[100] = CALL(0);
-		EXPECT_WALK(CHAIN_COMPLETE, LEAF(1),
-			    by_code ? (uint64_t)LIB << FRAME_IMAGE_SHIFT | (CODE_OFF + 0x100)
-				    : IN_FILE(PROGRAM, trampoline),
-			    IN_FILE(PROGRAM, FUNCTION(3) + 8), FRAME(0));
-	}
-}
-
-TEST(arm_does_not_rise_by_the_link_register_alone)
-{
-	begin(EM_AARCH64);
-	leaf_without_frame();
-	rule(2, UNWIND_CFA_SP, 0)->ra_at = 0;
-	at(FUNCTION(1) + 0x10, 4, 0);
-	t.in.regs[WALK_ARM_LR] = CALL(2);
-	t.stack[4] = CALL(2);
-	EXPECT_WALK(CHAIN_NOT_RISING, LEAF(1), FRAME(2));
-	leaf_without_frame()->cfa_off = -8;
-	EXPECT_WALK(CHAIN_NOT_RISING, LEAF(1));
 }
 
 /* Any tables, registers and stack: it ends, and what it yields is what a chain may hold. */
