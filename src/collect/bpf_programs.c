@@ -12,16 +12,19 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 
-#define MOST_FUNCTIONS 256 /* of one program */
+#define MOST_FUNCTIONS 256 /* of one program: include/linux/bpf_verifier.h, BPF_MAX_SUBPROGS */
 
 /* Types of the program before: the next one is often of the same object, and so has the same. */
 struct types {
+	const struct btf *given; /* of all that are asked for; NULL: the kernel is asked */
 	uint32_t id;
 	struct btf *btf;
 };
 
 static const struct btf *types_of(struct types *t, uint32_t id)
 {
+	if (t->given)
+		return t->given;
 	if (t->id != id) {
 		btf__free(t->btf);
 		t->btf = btf__load_from_kernel_by_id(id);
@@ -74,6 +77,13 @@ static void each_function(int fd, struct types *types,
 		name = xasprintf("bpf_prog_%s%s%s", tag, *called ? "_" : "", called);
 		fn(ctx, starts[i], starts[i] + lens[i], name);
 	}
+}
+
+void bpf_program_functions(int fd, const struct btf *types,
+			   void (*fn)(void *ctx, uint64_t start, uint64_t end, const char *name),
+			   void *ctx)
+{
+	each_function(fd, &(struct types){.given = types}, fn, ctx);
 }
 
 bool bpf_programs_each(void (*fn)(void *ctx, uint64_t start, uint64_t end, const char *name),

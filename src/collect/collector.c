@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "collect/account.h"
+#include "collect/bpf_programs.h"
 #include "collect/collector_impl.h"
 #include "collect/early_tables.h"
 #include "machine/perf_record.h"
@@ -68,15 +69,20 @@ static void add_task(void *ctx, const struct task_record *t)
 	procs_add_task(&c->procs, t);
 }
 
-/* Programs loaded before the sideband was open, by ourselves. */
 static void add_program(void *ctx, uint64_t start, uint64_t end, const char *name)
 {
 	struct collector *c = ctx;
 
-	kernel_map_add(&c->kernel,
-		       &(struct kernel_range){.start = start,
-					      .end = end,
-					      .image = {.kind = IMAGE_BPF, .path = name}});
+	kernel_map_add(&c->kernel, &(struct kernel_range){.start = start,
+							  .end = end,
+							  .image = {.kind = IMAGE_BPF,
+								    .path = name,
+								    .text_bytes = end - start}});
+}
+
+bool collector_add_programs(struct collector *c)
+{
+	return bpf_programs_each(add_program, c);
 }
 
 static int list_processes(struct collector *c, struct err *err)
@@ -86,7 +92,7 @@ static int list_processes(struct collector *c, struct err *err)
 		       &(struct task_record){.comm = "swapper", .n_threads = 1, .is_kernel = 1});
 	c->procs.v.v[procs_current(&c->procs, 0)].exact = false;
 	c->procs.v.v[procs_current(&c->procs, 0)].any_exec = true;
-	if (c->engine == ENGINE_BPF)
+	if (c->engine == ENGINE_BPF) /* loaded before the sideband was open */
 		log_each_program(c->log, add_program, c);
 	if (c->engine == ENGINE_BPF && !c->inner_pidns)
 		return log_each_task(c->log, add_task, c, err);

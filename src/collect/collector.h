@@ -117,8 +117,11 @@ void collector_yield(struct collector *c);
  * program. BPF programs loaded later are noticed by themselves. */
 void collector_add_kernel(struct collector *c, const struct kernel_range *r);
 
-/* LEARN is called when a kernel address, IP, is in none of the ranges, and again while it still is,
- * until it returns false: to add more of them. */
+/* Says where all BPF programs are that are loaded now.  False where the kernel does not tell. */
+bool collector_add_programs(struct collector *c);
+
+/* LEARN is called when a kernel address, IP, is in none of the ranges: to add more of them.  It
+ * returns whether it did; then IP is looked for again. */
 void collector_on_unknown_kernel(struct collector *c, bool (*learn)(void *ctx, uint64_t ip),
 				 void *ctx);
 

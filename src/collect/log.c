@@ -25,6 +25,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "collect/bpf_iter.h"
+#include "collect/bpf_programs.h"
 #include "collect/kernel_types.h"
 #include "collect/libbpf_said.h"
 #include "collect/calls/log_chains.h"
@@ -443,41 +444,17 @@ int log_each_task(struct log *l, void (*fn)(void *ctx, const struct task_record 
 	return bpf_iter_run(l->skel->progs.tasks, sizeof(struct task_record), each_task, &f, err);
 }
 
-static void each_piece(const struct bpf_program *prog,
-		       void (*fn)(void *ctx, uint64_t start, uint64_t end, const char *name),
-		       void *ctx)
-{
-	enum { MAX_PIECES = 32 }; /* the program and its subprograms */
-	__u64 starts[MAX_PIECES] = {0};
-	__u32 lens[MAX_PIECES] = {0}, size = sizeof(struct bpf_prog_info);
-	struct bpf_prog_info info = {.jited_ksyms = (uintptr_t)starts,
-				     .nr_jited_ksyms = MAX_PIECES,
-				     .jited_func_lens = (uintptr_t)lens,
-				     .nr_jited_func_lens = MAX_PIECES};
-	char tag[2 * BPF_TAG_SIZE + 1], name[64];
-
-	/* Where addresses are hidden (kernel.kptr_restrict) the kernel tells how many there are,
-	 * but writes none and clears the pointers: kernel/bpf/syscall.c,
-	 * bpf_prog_get_info_by_fd. */
-	if (bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &size) < 0 || !info.jited_ksyms ||
-	    !info.jited_func_lens)
-		return;
-	str_hex(info.tag, BPF_TAG_SIZE, tag);
-	snprintf(name, sizeof(name), "bpf_prog_%s_%s", tag, info.name);
-	for (__u32 i = 0; i < info.nr_jited_ksyms && i < info.nr_jited_func_lens && i < MAX_PIECES;
-	     i++)
-		fn(ctx, starts[i], starts[i] + lens[i], name);
-}
-
 void log_each_program(const struct log *l,
 		      void (*fn)(void *ctx, uint64_t start, uint64_t end, const char *name),
 		      void *ctx)
 {
+	const struct btf *types = bpf_object__btf(l->skel->obj);
+
 	for (uint32_t i = 0; i < l->n_events; i++)
-		each_piece(program_of(l, i), fn, ctx);
+		bpf_program_functions(bpf_program__fd(program_of(l, i)), types, fn, ctx);
 	for (size_t i = 0; i < n_elems(watchers); i++)
 		if (l->watching[i])
-			each_piece(watch_program(l, i), fn, ctx);
+			bpf_program_functions(bpf_program__fd(watch_program(l, i)), types, fn, ctx);
 }
 
 struct log_chains *log_chains_of(const struct log *l)

@@ -81,8 +81,8 @@ int log_attach(struct log *l, int perf_fd, unsigned event, struct err *err);
 int log_each_task(struct log *l, void (*fn)(void *ctx, const struct task_record *t), void *ctx,
 		  struct err *err);
 
-/* Calls FN for each piece of machine code of the loaded programs.  They run in the kernel, so
- * samples fall into them.  NAME is as in kallsyms, "bpf_prog_TAG_NAME". */
+/* Gives FN the functions of the programs that take samples and watch, as bpf_programs.h says: they
+ * run in the kernel, so samples fall into them. */
 void log_each_program(const struct log *l,
 		      void (*fn)(void *ctx, uint64_t start, uint64_t end, const char *name),
 		      void *ctx);

@@ -16,7 +16,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "collect/bpf_programs.h"
 #include "collect/kernel_types.h"
 #include "collect/log.h"
 #include "confine/forker.h"
@@ -95,20 +94,10 @@ static void add_all_kernel(struct sampling *s)
 	kallsyms_release(&k);
 }
 
-static void add_program(void *ctx, uint64_t start, uint64_t end, const char *name)
-{
-	collector_add_kernel(ctx, &(struct kernel_range){.start = start,
-							 .end = end,
-							 .image = {.kind = IMAGE_BPF,
-								   .path = name,
-								   .text_bytes = end - start}});
-}
-
 static void add_module(void *ctx, const char *name, uint64_t start, uint64_t end)
 {
 	struct sampling *s = ctx;
 
-	(void)name;
 	vec_push(&s->modules, (struct module_span){start, end});
 }
 
@@ -120,26 +109,31 @@ static bool in_module(const struct sampling *s, uint64_t ip)
 	return false;
 }
 
-/* So many samples in code that is no module's and no program's, as far as these can be asked for,
- * are worth reading /proc/kallsyms: it has names for trampolines of BPF and of ftrace, but none for
- * what mitigations and classic filters of packets and system calls put there. */
+/* So many samples in code of no module and no program are worth reading /proc/kallsyms.  That file
+ * has names for trampolines of BPF and of ftrace.  It has none for thunks that mitigations put
+ * beside modules (arch/x86/kernel/alternative.c, its_allocate_thunk), nor for classic filters of
+ * packets and system calls (kernel/bpf/core.c, bpf_prog_kallsyms_candidate). */
 #define NAMELESS_MOST 1000
 
-/* A sample fell outside of what is known of the kernel.  Programs are told in a millisecond. */
+/* A sample was at IP, outside of what is known of the kernel.  Where programs are is told in a
+ * millisecond, so that is asked for first. */
 static bool learn_kernel(void *ctx, uint64_t ip)
 {
 	struct sampling *s = ctx;
 
+	if (s->has_all_kernel)
+		return false;
 	if (!s->has_programs) {
 		s->has_programs = true;
 		kallsyms_each_module("/proc", add_module, s);
-		if (bpf_programs_each(add_program, s->collector))
+		if (collector_add_programs(s->collector))
 			return true;
 	} else if (!in_module(s, ip) && ++s->n_nameless < NAMELESS_MOST) {
-		return true;
+		return false;
 	}
+	s->has_all_kernel = true;
 	add_all_kernel(s);
-	return false;
+	return true;
 }
 
 /* Tells it where the kernel itself is, which is nearly all. */

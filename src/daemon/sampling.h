@@ -30,7 +30,8 @@ struct sampling {
 	bool names_only; /* procedures' code is not kept with their symbols */
 	bool said_room;	 /* that there is no room for names */
 	VEC(struct module_span) modules;
-	bool has_programs;   /* the collector was told where BPF programs are */
+	bool has_programs;   /* the collector was told where these and BPF programs are */
+	bool has_all_kernel; /* and all else that /proc/kallsyms tells */
 	unsigned n_nameless; /* samples in the kernel that were in none of these */
 	bool_list saved;     /* by image: its symbols were kept already */
 	/* By code: several files may claim to be one image, and the best of them is believed. */

@@ -78,11 +78,8 @@ bool kernel_map_place(struct kernel_map *k, uint64_t ip, place_id *ret)
 {
 	struct kernel_piece *p = kernel_map_find(k, ip);
 
-	for (int i = 0; !p && k->learn && i < 2; i++) {
-		if (!k->learn(k->learn_ctx, ip))
-			k->learn = NULL;
+	while (!p && k->learn && k->learn(k->learn_ctx, ip))
 		p = kernel_map_find(k, ip);
-	}
 	if (!p)
 		return false;
 	if (!p->has_image) {

@@ -26,8 +26,8 @@ struct kernel_piece {
 struct kernel_map {
 	struct profile *profile;    /* borrowed */
 	VEC(struct kernel_piece) v; /* sorted by start, disjoint */
-	/* Called when an address is in none of them, and again while it still is, until it returns
-	 * false: to add those that are slow to learn.  NULL: nobody knows more. */
+	/* Called when address IP is in none of them: to add those that are slow to learn.  Returns
+	 * whether it did; then IP is looked for again.  NULL: nobody knows more. */
 	bool (*learn)(void *ctx, uint64_t ip);
 	void *learn_ctx;
 };

@@ -274,7 +274,6 @@ static void begin_module(void *ctx, const char *name, uint64_t start, uint64_t e
 	struct loader *ld = ctx;
 	const uint32_t i = index_find(&ld->by_name, hash_str(name), draft_same, ld, name);
 
-	(void)end;
 	if (i != INDEX_NONE && start <= ld->drafts.v[i].lowest)
 		ld->drafts.v[i].part.start = start;
 }

@@ -74,16 +74,19 @@ static uint8_t *copy_bytes(struct kept_code *k, const uint8_t *bytes, size_t n)
 	return memcpy(arena_alloc(&k->arena, n ? n : 1), n ? bytes : (const uint8_t *)"", n);
 }
 
+/* BYTES stay where they are. */
+static struct kept_proc *add_proc(struct kept_code *k, uint64_t start, uint64_t end,
+				  const uint8_t *bytes)
+{
+	vec_push(&k->procs, (struct kept_proc){.start = start, .end = end, .bytes = bytes});
+	k->n_bytes += (size_t)(end - start);
+	return &k->procs.v[k->procs.n - 1];
+}
+
 struct kept_proc *kept_code_add(struct kept_code *k, uint64_t start, uint64_t end,
 				const uint8_t *bytes)
 {
-	vec_push(&k->procs, (struct kept_proc){
-				    .start = start,
-				    .end = end,
-				    .bytes = copy_bytes(k, bytes, (size_t)(end - start)),
-			    });
-	k->n_bytes += (size_t)(end - start);
-	return &k->procs.v[k->procs.n - 1];
+	return add_proc(k, start, end, copy_bytes(k, bytes, (size_t)(end - start)));
 }
 
 static void proc_release(struct kept_proc *p)
@@ -478,13 +481,7 @@ static void get_proc(struct kept_code *k, struct rd *r, uint64_t last_end)
 		  k->n_bytes + n > KEPT_MOST_IMAGE;
 	if (r->bad)
 		return;
-	vec_push(&k->procs, (struct kept_proc){
-				    .start = last_end + gap,
-				    .end = last_end + gap + n,
-				    .bytes = bytes,
-			    });
-	k->n_bytes += (size_t)n;
-	p = &k->procs.v[k->procs.n - 1];
+	p = add_proc(k, last_end + gap, last_end + gap + n, bytes);
 	get_rows(k, r, p);
 	get_scopes(k, r, p);
 	get_decls(k, r, p);

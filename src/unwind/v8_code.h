@@ -440,8 +440,9 @@ SCRIPT_STEP int v8_put_inlined(SCRIPT_ENV *env)
 	__u64 key;
 
 	v = v8_of(env);
-	/* A builtin without a frame: its caller's.  One with a frame is the frame's function, of no
-	 * script, and what its stack ends with may be an earlier call's return address. */
+	/* A builtin without a frame was called by the frame's function.  One with a frame is that
+	 * function, which is of no script: what its stack ends with may be an earlier call's return
+	 * address. */
 	if (v->is_exact && !v->may_search && v->id) {
 		v->pc = v8_stack_word(env, v->sp);
 		v->is_exact = 0;

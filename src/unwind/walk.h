@@ -499,8 +499,9 @@ WALK_ONCE int walk_goroutine(WALK_ENV *env, struct walk *w, const struct unwind_
 	w->sp = sp;
 	w->fp = fp;
 	w->flags = WALK_FP;
-	/* Where it left by a call, that call's return address is below.  One that recovered from a
-	 * panic goes on elsewhere, behind a return (src/runtime/panic.go, recovery). */
+	/* Where it left by a call, that call's return address is below (src/runtime/asm_amd64.s,
+	 * mcall, morestack).  A goroutine that recovered from a panic goes on behind a return
+	 * instead (src/runtime/panic.go, recovery). */
 	if (r->cfa_reg & UNWIND_SWITCH_LEAVES && (!walk_word(env, sp - 8, &called) || called != ip))
 		w->flags |= WALK_EXACT;
 	return WALK_ON;

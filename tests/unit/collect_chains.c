@@ -22,12 +22,13 @@ static struct {
 
 static bool learn_module(void *ctx, uint64_t ip)
 {
-	w.n_learnt++;
+	if (w.n_learnt++)
+		return false;
 	kernel_map_add(&w.world.kernel,
 		       &(struct kernel_range){.start = MODULE,
 					      .end = MODULE + PAGE,
 					      .image = {.kind = IMAGE_MODULE, .path = "mod"}});
-	return false;
+	return true;
 }
 
 static void begin(void)

@@ -75,7 +75,7 @@ TEST(attaching_enables_nothing)
  * instructions, that those loaded by all of the kernel's types have. */
 
 struct tags {
-	char names[8][80];
+	char names[512][80];
 	unsigned n;
 };
 
@@ -86,7 +86,7 @@ static void add_tag(void *ctx, uint64_t start, uint64_t end, const char *name)
 	for (unsigned i = 0; i < t->n; i++)
 		if (strcmp(t->names[i], name) == 0)
 			return;
-	if (t->n < 8)
+	if (t->n < n_elems(t->names))
 		snprintf(t->names[t->n++], sizeof(t->names[0]), "%s", name);
 }
 
@@ -128,7 +128,7 @@ TEST(made_types_lead_to_the_same_programs)
 	find_tags(&o, &by_all);
 	o.types = &types;
 	find_tags(&o, &by_made);
-	EXPECT_EQ(by_all.n, 4);
+	EXPECT(by_all.n > 4); /* and functions */
 	EXPECT_EQ(by_made.n, by_all.n);
 	for (unsigned i = 0; i < by_all.n && i < by_made.n; i++)
 		EXPECT_STR(by_made.names[i], by_all.names[i]);

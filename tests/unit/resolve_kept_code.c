@@ -330,7 +330,7 @@ TEST(procedures_add_up_in_one_file)
 	scratch_remove(&s);
 }
 
-/* Of 1,000 samples of an image, N_NEW procedures that are not kept have N each. */
+/* An image has 1,000 samples; N_NEW procedures that are not kept have N of them each. */
 static bool waits(unsigned n_new, uint64_t n, bool has_kept, uint64_t n_samples)
 {
 	struct sampled_place places[41] = {{.svma = 0x100, .n = 1000 - n_new * n}};
@@ -436,7 +436,7 @@ __asm__(".pushsection .text.unlined, \"ax\"\n"
 	".popsection");
 extern const char unlined[] __attribute__((visibility("hidden")));
 
-/* Of this program, which comes first. */
+/* This program comes first. */
 static int note_bias(struct dl_phdr_info *info, size_t n, void *ret)
 {
 	(void)n;
