@@ -42,7 +42,8 @@ static size_t room_of(const uint8_t *bytes, size_t n)
 	       n_more * ROOM_VALUE;
 }
 
-int json_in_parse(const void *bytes, size_t n, struct json_in **ret, struct err *err)
+static int json_in_parse_by(const void *bytes, size_t n, size_t flags, struct json_in **ret,
+			    struct err *err)
 {
 	json_error_t why;
 	json_t *j;
@@ -53,11 +54,21 @@ int json_in_parse(const void *bytes, size_t n, struct json_in **ret, struct err 
 		return err_set(err, -E2BIG,
 			       "JSON of so many values that it needs more than %zu bytes of memory",
 			       JSON_IN_MOST_ROOM);
-	j = json_loadb(bytes, n, 0, &why);
+	j = json_loadb(bytes, n, flags, &why);
 	if (!j)
 		return err_set(err, -EBADMSG, "line %d: %s", why.line, why.text);
 	*ret = (struct json_in *)j;
 	return 0;
+}
+
+int json_in_parse(const void *bytes, size_t n, struct json_in **ret, struct err *err)
+{
+	return json_in_parse_by(bytes, n, 0, ret, err);
+}
+
+int json_in_parse_with_nul(const void *bytes, size_t n, struct json_in **ret, struct err *err)
+{
+	return json_in_parse_by(bytes, n, JSON_ALLOW_NUL, ret, err);
 }
 
 void json_in_free(struct json_in *j)

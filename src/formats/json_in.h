@@ -23,6 +23,9 @@ void json_in_seed(void);
 
 /* Parses the N bytes.  -EBADMSG with the line; -E2BIG.  Free *RET with json_in_free. */
 int json_in_parse(const void *bytes, size_t n, struct json_in **ret, struct err *err);
+
+/* The same of a writer that puts NUL into texts: one ends there for json_in_text. */
+int json_in_parse_with_nul(const void *bytes, size_t n, struct json_in **ret, struct err *err);
 void json_in_free(struct json_in *j);
 
 /* What J, an object, has under KEY; NULL: nothing, or null.  J may be NULL here and below. */

@@ -51,6 +51,17 @@ static void copy_text(char ret[MCA_TEXT], const char *text)
 			*c = '?';
 }
 
+/* A unit's name.  llvm-mca 14 writes the number of one of several alike as a character:
+ * "Zn3Load.\u0000" and "Zn3Load.\u0001" are Zn3Load.0 and Zn3Load.1. */
+static void copy_unit(char ret[MCA_TEXT], const char *name)
+{
+	const char *number = name ? strrchr(name, '.') : NULL;
+
+	copy_text(ret, name);
+	if (number && (unsigned char)number[1] < ' ' && !(number[1] && number[2]))
+		snprintf(ret, MCA_TEXT, "%.*s%d", (int)(number + 1 - name), name, number[1]);
+}
+
 static bool read_insn(const struct json_in *j, struct mca_insn *ret)
 {
 	*ret = (struct mca_insn){0};
@@ -134,7 +145,7 @@ static double read_ports(const struct json_in *j, const struct json_in *names, s
 		    !json_in_number(json_in_get(u, "ResourceUsage"), &n) || !(n > most))
 			continue;
 		most = n;
-		copy_text(b->port, json_in_text(json_in_at(names, unit)));
+		copy_unit(b->port, json_in_text(json_in_at(names, unit)));
 	}
 	return most;
 }
@@ -191,7 +202,7 @@ int mca_read(const void *json, size_t n, uint32_t n_blocks, struct mca *ret, str
 {
 	const struct json_in *target, *regions;
 	struct json_in *j;
-	int rc = json_in_parse(json, n, &j, err);
+	int rc = json_in_parse_with_nul(json, n, &j, err);
 
 	*ret = (struct mca){0};
 	if (rc < 0)

@@ -3,6 +3,7 @@
 #include "formats/mca.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "mca_t.h"
@@ -25,6 +26,41 @@ TEST(a_chain_of_results)
 	EXPECT_EQ(m.insns.v[1].latency, 4);
 	EXPECT(m.insns.v[0].in_chain || m.insns.v[1].in_chain);
 	mca_release(&m);
+}
+
+/* Reads mca_t_json with the busiest unit, SKLPort0, called NAME in JSON; its name in RET. */
+static void read_with_unit(const char *name, char ret[MCA_TEXT])
+{
+	static const char was[] = "\"SKLPort0\"";
+	const char *at = strstr(mca_t_json, was);
+	struct wr w = {0};
+	struct mca m;
+
+	REQUIRE(at);
+	wr_bytes(&w, mca_t_json, (size_t)(at - mca_t_json));
+	wr_bytes(&w, name, strlen(name));
+	wr_bytes(&w, at + strlen(was), strlen(at + strlen(was)));
+	EXPECT_EQ(mca_read(w.v, w.n, 1, &m, NULL), 0);
+	snprintf(ret, MCA_TEXT, "%s", m.blocks.n ? m.blocks.v[0].port : "");
+	mca_release(&m);
+	wr_release(&w);
+}
+
+/* Of several units alike it writes the number as a character, 0 among them. */
+TEST(units_with_numbers)
+{
+	char name[MCA_TEXT];
+
+	read_with_unit("\"Zn3FPP45.\\u0000\"", name);
+	EXPECT_STR(name, "Zn3FPP45.0");
+	read_with_unit("\"N1UnitL.\\u0001\"", name);
+	EXPECT_STR(name, "N1UnitL.1");
+	read_with_unit("\"CyUnitIS.\\n\"", name);
+	EXPECT_STR(name, "CyUnitIS.10");
+	read_with_unit("\"a.b\"", name);
+	EXPECT_STR(name, "a.b");
+	read_with_unit("\"a\\u0001b\"", name);
+	EXPECT_STR(name, "a?b");
 }
 
 TEST(not_what_llvm_mca_writes)
