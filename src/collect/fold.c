@@ -343,6 +343,16 @@ static bool is_excluded(const struct fold *f, const struct fold_slot *s, place_i
 				      excludes_image(f->procs->excluded, name_of(f, s, place)));
 }
 
+/* Slots look their values up anew where the profile has forgotten these. */
+static void follow_values(struct fold *f)
+{
+	if (f->values_epoch == f->profile->values_epoch)
+		return;
+	f->values_epoch = f->profile->values_epoch;
+	for (uint32_t i = 0; i < f->n_slots; i++)
+		f->slots[i].value = VALUE_NONE;
+}
+
 static void settle_slot(struct fold *f, struct fold_slot *s)
 {
 	place_id place;
@@ -395,6 +405,7 @@ static void fold_settle(struct fold *f)
 {
 	const uint32_t *v = f->counting.v;
 
+	follow_values(f);
 	for (size_t i = 0; i < f->counting.n; i++) {
 		if (i + 2 * AHEAD < f->counting.n)
 			__builtin_prefetch(&f->slots[v[i + 2 * AHEAD]], 1);
@@ -424,6 +435,7 @@ void fold_forget(struct fold *f)
 		return;
 	count_batch(f);
 	f->forgot = true;
+	follow_values(f);
 	for (uint32_t i = 0; i < f->n_slots; i++) {
 		struct fold_slot *s = &f->slots[i];
 

@@ -45,6 +45,7 @@ struct fold {
 	const event_id *events;	 /* by the log's event number */
 	struct fold_slot *slots; /* open addressing, a power of two */
 	uint32_t n_slots, n_used;
+	uint32_t values_epoch;	/* of the profile, when slots' values were looked up */
 	VEC(uint32_t) counting; /* slots that counted since the last flush */
 	struct {		/* samples on their way into the table */
 		struct fold_key key;

@@ -529,10 +529,28 @@ uint64_t profile_n_lost(const struct profile *p, event_id event)
 	return n;
 }
 
+/* Values may rest, unused, as long as they are no more than those in use and these: adding one
+ * again is cheap, but with call paths most of them never come again. */
+#define MOST_RESTING 16384
+
+/* Forgets the keys of all values, whose counts are 0. */
+static void forget_values(struct profile *p)
+{
+	p->values.n = p->value_kin.n = 0;
+	index_release(&p->value_ix);
+	vec_each (k, &p->ctx_kin)
+		k->value = 0;
+	p->values_epoch++;
+}
+
 void profile_reset_values(struct profile *p)
 {
-	profile_each_used (p, i)
+	size_t n_used = 0;
+
+	profile_each_used (p, i) {
+		n_used += p->values.v[i].count != 0;
 		p->values.v[i].count = p->values.v[i].sum = 0;
+	}
 	p->losses.n = p->branches.n = p->accesses.n = p->moments.n = 0;
 	p->n_timed = 0;
 	index_release(&p->branch_ix);
@@ -543,6 +561,8 @@ void profile_reset_values(struct profile *p)
 	trace_reset(p);
 	if (p->fresh)
 		fresh_reset(p);
+	if (p->values.n > 2 * n_used + MOST_RESTING)
+		forget_values(p);
 }
 
 /* Life cycle. */

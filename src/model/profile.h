@@ -277,6 +277,7 @@ struct profile {
 	VEC(struct ctx_kin) ctx_kin;   /* by context, as far as it was needed */
 	VEC(uint32_t) value_kin;       /* by value: the next of its context + 1; 0: none */
 	struct index ctx_ix, value_ix; /* those of contexts with many */
+	uint32_t values_epoch;	       /* another one: values' numbers are no longer good */
 	VEC(struct trace) traces;
 	struct index trace_ix;
 	size_t trace_bytes;	 /* what traces occupy */
@@ -385,7 +386,7 @@ ctx_id profile_flat_ctx(struct profile *p, place_id place);
 const struct place *profile_leaf(const struct profile *p, ctx_id ctx);
 
 /* Adds V's count and sum to the value with its key.  V's ids must be P's.  Returns the value's
- * number in P's values, which stays good until profile_release. */
+ * number in P's values, which stays good until P's values_epoch changes (profile_reset_values). */
 uint32_t profile_add_value(struct profile *p, const struct value *v);
 
 void profile_add_loss(struct profile *p, const char *name, event_id event, uint64_t n);
@@ -407,7 +408,8 @@ void profile_add_access(struct profile *p, const struct access *a);
 void profile_add_access_hashed(struct profile *p, const struct access *a, uint64_t hash);
 
 /* Sets all values to zero and forgets losses, traces and the events' sums: a recorder does so after
- * a flush.  Dictionaries and the keys of values stay, because they will be needed again. */
+ * a flush.  Dictionaries stay, because they will be needed again, and so do the keys of values,
+ * unless most were not used since the last time: then all of these go, and values_epoch changes. */
 void profile_reset_values(struct profile *p);
 
 /* Somewhere values go, one at a time; their ids are those of the profile the sink belongs to. */

@@ -77,6 +77,37 @@ TEST(each_where_it_belongs)
 	end();
 }
 
+/* The profile forgets its values when most of them are not used any more; what is counted next is
+ * where it belongs all the same. */
+TEST(counting_goes_on_when_values_are_forgotten)
+{
+	struct profile *p = &w.world.profile;
+
+	begin(OWNER_GROUP);
+	add(CODE + 5, PID, PID, 0, 3);
+	add(KERNEL + 8, PID, PID, 0, 1);
+	fold_flush(&w.fold);
+	for (unsigned i = 0; i < 20000; i++)
+		profile_add_value(p,
+				  &(struct value){.ctx = profile_flat_ctx(
+							  p, profile_unknown_place(p, 1000 + i, 0)),
+						  .event = w.events[0],
+						  .count = 1});
+	profile_reset_values(p);
+	add(CODE + 5, PID, PID, 0, 2);
+	fold_flush(&w.fold);
+	EXPECT_EQ(count_at("/nonexistent/prog", PAGE + 5, w.events[0]), 2);
+	profile_reset_values(p);
+	EXPECT_EQ(p->values.n, 0);
+	add(KERNEL + 8, PID, PID, 0, 4);
+	add(CODE + 5, PID, PID, 0, 5);
+	fold_flush(&w.fold);
+	EXPECT_EQ(count_at("/nonexistent/prog", PAGE + 5, w.events[0]), 5);
+	EXPECT_EQ(count_at("[kernel]", KERNEL + 8, w.events[0]), 4);
+	EXPECT_EQ(p->values.n, 2);
+	end();
+}
+
 TEST(what_nobody_knows_is_named_so)
 {
 	begin(OWNER_GROUP);

@@ -105,6 +105,43 @@ TEST(after_a_reset_only_what_comes_is_used)
 	profile_release(&p);
 }
 
+/* Among so many contexts, those of the first values. */
+#define N_RARE 20000
+
+TEST(values_that_are_no_longer_used_are_forgotten)
+{
+	struct profile p;
+	unsigned n;
+
+	make(&p, N_RARE);
+	for (ctx_id c = 1; c <= N_RARE; c++)
+		add(&p, c, c);
+	profile_note_minute(&p, 1);
+	profile_mark(&p);
+	profile_reset_values(&p);
+	EXPECT_EQ(p.values.n, N_RARE); /* all of them were used */
+	EXPECT_EQ(p.values_epoch, 0);
+	add(&p, 5, 1);
+	profile_mark(&p);
+	profile_reset_values(&p);
+	EXPECT_EQ(p.values.n, 0);
+	EXPECT_EQ(p.values_epoch, 1);
+	EXPECT_EQ(n_used(&p), 0);
+	/* Marks and minutes of the values that were there before mean nothing for the new ones. */
+	add(&p, N_RARE, 3);
+	add(&p, 5, 4);
+	EXPECT_EQ(p.values.n, 2);
+	EXPECT_EQ(fresh_sum(&p, &n), 7);
+	profile_note_minute(&p, 2);
+	EXPECT_EQ(profile_n_timed(&p, 0), 7);
+	profile_mark(&p);
+	add(&p, 5, 2);
+	EXPECT_EQ(fresh_sum(&p, &n), 2);
+	EXPECT_EQ(profile_n_samples(&p, 0), 9);
+	profile_check(&p);
+	profile_release(&p);
+}
+
 TEST(events_and_losses_have_marks_too)
 {
 	struct profile p;
