@@ -119,7 +119,8 @@ def with_calls(hz):
         theirs = run_perf(hz, perf_dir, ["-g"])
         runs.append((ours, theirs, mine / ours[3] * 3600, tree_bytes(perf_dir) / theirs[3] * 3600))
     cpu = [(ours[1], theirs[1]) for ours, theirs, _, _ in runs]
-    row(f"daemon's CPU with call paths at {hz} Hz", percent([a for a, _ in cpu]), percent([b for _, b in cpu]), bootstrap(cpu, sum_ratio), "-", None)
+    ratio = bootstrap(cpu, sum_ratio)
+    row(f"daemon's CPU with call paths at {hz} Hz", percent([a for a, _ in cpu]), percent([b for _, b in cpu]), ratio, "<= 1", ratio[0] <= 1)
     top = max(ours[2][1] for ours, _, _, _ in runs)
     row(f"daemon's peak memory with call paths at {hz} Hz", "%.1f MB" % top, "-", None, "< 60 MB", top < 60)
     row(f"daemon's bytes an hour with call paths at {hz} Hz", "%.2f MB" % (sum(r[2] for r in runs) / ROUNDS / 1e6),

@@ -227,7 +227,7 @@ def cost_of_a_frame(net, frames):
     ours = bootstrap(net, lambda s: median(s) / frames)
     more = bootstrap(each, lambda s: median([(r[many] - r[few]) / (many - few) for r in s]))
     row("a frame, all of a sample on its %.1f" % frames, "%.0f ns [%.0f, %.0f]" % ours, "", None,
-        "160 ns", ours[0] <= 160)
+        "80 ns", ours[0] <= 80)
     notes.append("one more frame, between %d and %d deep, in a loop: %.0f ns [%.0f, %.0f]; a sample %d deep "
                  "there %.0f ns" % ((few, many) + more + (few, median([r[few] for r in each]))))
 

@@ -41,7 +41,7 @@ def measure():
                     drop_page_cache()
                 done.append(run_once(SPAWN, command, environment()))
             pairs.append(done)
-        for k, (what, unit, scale, most) in enumerate((("CPU", "ms", 1e3, 0.1),
+        for k, (what, unit, scale, most) in enumerate((("CPU", "ms", 1e3, 0.05),
                                                        ("peak memory", "MB", 1, 0.5))):
             add_median_row(f"tree, page cache {name}: {what}", [(a[k], b[k]) for a, b in pairs],
                            unit, scale, most)
