@@ -24,7 +24,8 @@ void json_in_seed(void);
 /* Parses the N bytes.  -EBADMSG with the line; -E2BIG.  Free *RET with json_in_free. */
 int json_in_parse(const void *bytes, size_t n, struct json_in **ret, struct err *err);
 
-/* The same of a writer that puts NUL into texts: one ends there for json_in_text. */
+/* Parses, as json_in_parse does, the output of a writer that puts NUL into texts.  For json_in_text
+ * such a text ends there. */
 int json_in_parse_with_nul(const void *bytes, size_t n, struct json_in **ret, struct err *err);
 void json_in_free(struct json_in *j);
 

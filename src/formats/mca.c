@@ -51,15 +51,18 @@ static void copy_text(char ret[MCA_TEXT], const char *text)
 			*c = '?';
 }
 
-/* A unit's name.  llvm-mca 14 writes the number of one of several alike as a character:
- * "Zn3Load.\u0000" and "Zn3Load.\u0001" are Zn3Load.0 and Zn3Load.1. */
+/* A unit's name.  LLVM writes the number of one of several alike as a character: "Zn3Load.\u0001"
+ * is Zn3Load.1, and "Zn3Load.\u0000", which ends at its dot here, is Zn3Load.0
+ * (llvm/tools/llvm-mca/PipelinePrinter.cpp: getJSONTargetInfo). */
 static void copy_unit(char ret[MCA_TEXT], const char *name)
 {
-	const char *number = name ? strrchr(name, '.') : NULL;
+	const char *dot = name ? strrchr(name, '.') : NULL;
+	const bool has_number = dot && (unsigned char)dot[1] < ' ' && (!dot[1] || !dot[2]);
+	char text[MCA_TEXT];
 
-	copy_text(ret, name);
-	if (number && (unsigned char)number[1] < ' ' && !(number[1] && number[2]))
-		snprintf(ret, MCA_TEXT, "%.*s%d", (int)(number + 1 - name), name, number[1]);
+	if (has_number)
+		snprintf(text, sizeof(text), "%.*s%d", (int)(dot + 1 - name), name, dot[1]);
+	copy_text(ret, has_number ? text : name);
 }
 
 static bool read_insn(const struct json_in *j, struct mca_insn *ret)

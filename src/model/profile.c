@@ -529,11 +529,11 @@ uint64_t profile_n_lost(const struct profile *p, event_id event)
 	return n;
 }
 
-/* Values may rest, unused, as long as they are no more than those in use and these: adding one
- * again is cheap, but with call paths most of them never come again. */
+/* So many values, and as many as are in use, may rest without being used.  It is cheap to add one
+ * again, but with call paths most of them never come again. */
 #define MOST_RESTING 16384
 
-/* Forgets the keys of all values, whose counts are 0. */
+/* Forgets all values; their counts are 0. */
 static void forget_values(struct profile *p)
 {
 	p->values.n = p->value_kin.n = 0;

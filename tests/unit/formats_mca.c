@@ -46,7 +46,7 @@ static void read_with_unit(const char *name, char ret[MCA_TEXT])
 	wr_release(&w);
 }
 
-/* Of several units alike it writes the number as a character, 0 among them. */
+/* LLVM writes the number of one of several units alike as a character, 0 among them. */
 TEST(units_with_numbers)
 {
 	char name[MCA_TEXT];
@@ -57,6 +57,8 @@ TEST(units_with_numbers)
 	EXPECT_STR(name, "N1UnitL.1");
 	read_with_unit("\"CyUnitIS.\\n\"", name);
 	EXPECT_STR(name, "CyUnitIS.10");
+	read_with_unit("\"a\\u001b.\\u0001\"", name);
+	EXPECT_STR(name, "a?.1");
 	read_with_unit("\"a.b\"", name);
 	EXPECT_STR(name, "a.b");
 	read_with_unit("\"a\\u0001b\"", name);

@@ -105,7 +105,7 @@ TEST(after_a_reset_only_what_comes_is_used)
 	profile_release(&p);
 }
 
-/* Among so many contexts, those of the first values. */
+/* More values than may rest without being used. */
 #define N_RARE 20000
 
 TEST(values_that_are_no_longer_used_are_forgotten)
