@@ -235,34 +235,90 @@ static void take_line(const char *line, struct first_page *first, mapping_fn *ea
 	each(ctx, &m);
 }
 
-int mapped_each(mapping_fn *each, void *ctx)
-{
-	static char text[4 * LINE_MAX_BYTES];
-	static struct first_page first;
-	int fd = open("/proc/thread-self/maps", O_RDONLY | O_CLOEXEC);
-	size_t n = 0;
-	ssize_t more;
+/* Calls LINE_FN with every line until it returns false.  0 or -errno. */
+typedef bool line_fn(const char *line, void *ctx);
 
-	first.avma = first.ino = 0;
+struct maps_text {
+	char bytes[4 * LINE_MAX_BYTES];
+};
+
+static int each_line(struct maps_text *text, line_fn *take, void *ctx)
+{
+	int fd = open("/proc/thread-self/maps", O_RDONLY | O_CLOEXEC);
+	bool goes_on = true;
+	ssize_t more = 0;
+	size_t n = 0;
+
 	if (fd < 0)
 		return -errno;
-	while ((more = read(fd, text + n, sizeof(text) - 1 - n)) > 0) {
-		char *line = text, *end;
+	while (goes_on && (more = read(fd, text->bytes + n, sizeof(text->bytes) - 1 - n)) > 0) {
+		char *line = text->bytes, *end;
 
 		n += (size_t)more;
-		text[n] = 0;
-		while ((end = memchr(line, '\n', (size_t)(text + n - line)))) {
+		text->bytes[n] = 0;
+		while (goes_on && (end = memchr(line, '\n', (size_t)(text->bytes + n - line)))) {
 			*end = 0;
-			take_line(line, &first, each, ctx);
+			goes_on = take(line, ctx);
 			line = end + 1;
 		}
-		n = (size_t)(text + n - line);
-		if (n == sizeof(text) - 1)
+		n = (size_t)(text->bytes + n - line);
+		if (n == sizeof(text->bytes) - 1)
 			break; /* no line is that long */
-		memmove(text, line, n);
+		memmove(text->bytes, line, n);
 	}
 	close(fd);
 	return more < 0 ? -errno : 0;
+}
+
+struct visit {
+	struct first_page first;
+	mapping_fn *each;
+	void *ctx;
+};
+
+static bool visit_line(const char *line, void *ctx)
+{
+	struct visit *v = ctx;
+
+	take_line(line, &v->first, v->each, v->ctx);
+	return true;
+}
+
+int mapped_each(mapping_fn *each, void *ctx)
+{
+	static struct maps_text text;
+	static struct visit v;
+
+	v.first.avma = v.first.ino = 0;
+	v.each = each;
+	v.ctx = ctx;
+	return each_line(&text, visit_line, &v);
+}
+
+struct wanted_header {
+	uint64_t dev, ino, avma;
+};
+
+static bool is_wanted_header(const char *line, void *ctx)
+{
+	struct wanted_header *w = ctx;
+	struct loaded_mapping m;
+
+	parse_line(line, &m);
+	if (m.off == 0 && m.dev == w->dev && m.ino == w->ino)
+		w->avma = m.start;
+	return !w->avma;
+}
+
+/* Where offset 0 of M's file is mapped, when other files lie between: Node's second mapping of its
+ * text is wherever there is room. */
+static uint64_t find_header(const struct loaded_mapping *m)
+{
+	static struct maps_text text;
+	struct wanted_header w = {.dev = m->dev, .ino = m->ino};
+
+	each_line(&text, is_wanted_header, &w);
+	return w.avma;
 }
 
 static bool ends_with(const char *s, const char *end)
@@ -287,6 +343,8 @@ void mapped_describe(const struct loaded_mapping *m, struct loaded_code *ret)
 	}
 	if (ends_with(m->path, " (deleted)"))
 		c.flags |= CODE_DELETED;
+	if (m->ino && !header)
+		header = find_header(m);
 	if (!read_segments(header, &s) || !find_svma(&s, m->off, &c)) {
 		c.flags |= CODE_OFFSETS;
 		c.svma = m->off;

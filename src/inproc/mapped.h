@@ -15,7 +15,7 @@ struct loaded_mapping {
 	uint64_t dev, ino;   /* both 0: no file */
 	bool is_code;	     /* may be executed */
 	const char *path;    /* "" without a file; until the next line */
-	uint64_t header;     /* where offset 0 of the same file is mapped, below; 0: nowhere */
+	uint64_t header;     /* where offset 0 of its file is mapped; 0: not just below */
 };
 
 typedef void mapping_fn(void *ctx, const struct loaded_mapping *m);
@@ -42,7 +42,7 @@ struct loaded_code {
 	uint64_t text_start, text_bytes; /* svma and size of the executable part; 0: not known */
 };
 
-/* Describes the executable mapping M. */
+/* Describes the executable mapping M.  One caller at a time. */
 void mapped_describe(const struct loaded_mapping *m, struct loaded_code *ret);
 
 #endif
