@@ -134,6 +134,13 @@ static void read_relocs(struct code_file *c)
 	free(bytes);
 }
 
+bool code_file_has(const struct code_file *c, uint64_t svma)
+{
+	uint8_t byte;
+
+	return c->kept ? kept_code_bytes(c->kept, svma, &byte, 1) : find_segment(c, svma) != NULL;
+}
+
 bool code_file_read(struct code_file *c, uint64_t svma, uint8_t *ret, size_t n)
 {
 	const struct elf_segment *s = find_segment(c, svma);

@@ -43,6 +43,9 @@ uint8_t *code_file_load(const struct code_file *c, uint64_t start, uint64_t end)
 /* The end of the bytes that cover SVMA: of its segment, or of what was kept; SVMA when none do. */
 uint64_t code_file_end(const struct code_file *c, uint64_t svma);
 
+/* Tells whether the file, or what was kept, has a byte at SVMA. */
+bool code_file_has(const struct code_file *c, uint64_t svma);
+
 /* Copies N bytes at SVMA to RET, pointers as the loader will have them; false when the file does
  * not have them. */
 bool code_file_read(struct code_file *c, uint64_t svma, uint8_t *ret, size_t n);

@@ -200,7 +200,6 @@ static bool read_table(struct walk *w, uint32_t i, const struct flow_value *targ
 		end = w->starts.v[find_start(w, target->table)];
 	for (uint32_t k = 0; k < n && w->edges.n < MAX_TARGETS; k++) {
 		uint64_t svma;
-		uint8_t byte;
 		uint32_t pos;
 
 		if (target->table + k * target->scale >= end && !bound)
@@ -211,8 +210,8 @@ static bool read_table(struct walk *w, uint32_t i, const struct flow_value *targ
 		if (pos == NO_POS || is_inside(w, pos)) {
 			/* A case that is never taken, or was moved away; offsets are too easily
 			 * taken for such. */
-			if (!bound && (target->entry_bytes < 8 ||
-				       !w->code->read(w->code->ctx, svma, &byte, 1)))
+			if (!bound &&
+			    (target->entry_bytes < 8 || !w->code->has(w->code->ctx, svma)))
 				break;
 			continue;
 		}

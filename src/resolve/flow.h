@@ -37,7 +37,9 @@ struct flow_code {
 	/* Copies N bytes that are constant while the program runs, such as jump tables, to RET;
 	 * false when there are none at SVMA.  NULL: nothing can be read. */
 	bool (*read)(void *ctx, uint64_t svma, uint8_t *ret, size_t n);
-	void *ctx; /* first argument of both */
+	/* Tells whether the image has a byte at SVMA, which read would give; NULL where read is. */
+	bool (*has)(void *ctx, uint64_t svma);
+	void *ctx; /* first argument of all */
 };
 
 /* How a block ends. */

@@ -192,6 +192,18 @@ static bool note_read(void *ctx, uint64_t svma, uint8_t *ret, size_t n)
 	return true;
 }
 
+/* What is there is read at the end, in the order of addresses. */
+static bool note_has(void *ctx, uint64_t svma)
+{
+	struct const_reads *reads = ctx;
+
+	if (!code_file_has(reads->code, svma))
+		return false;
+	if (reads->v.n < MOST_READS)
+		vec_push(&reads->v, (struct const_read){svma, 1});
+	return true;
+}
+
 static int compare_reads(const void *a, const void *b)
 {
 	const struct const_read *x = a, *y = b;
@@ -235,6 +247,7 @@ static void keep_consts(struct kept_code *k, struct kept_proc *p, struct code_fi
 		.n_parts = 1,
 		.parts = {{.start = p->start, .end = p->end, .bytes = p->bytes}},
 		.read = note_read,
+		.has = note_has,
 		.ctx = &reads,
 	};
 	struct wr run = {0};

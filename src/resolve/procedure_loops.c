@@ -60,6 +60,13 @@ static bool read_constant(void *ctx, uint64_t svma, uint8_t *ret, size_t n)
 	return code_file_read(s->code, svma, ret, n);
 }
 
+static bool has_constant(void *ctx, uint64_t svma)
+{
+	const struct loop_source *s = ctx;
+
+	return code_file_has(s->code, svma);
+}
+
 /* Tells whether COLD is the name of a part of the procedure NAME: gcc writes foo.cold (since 8,
  * foo.cold.N before), clang foo.cold.N. */
 static bool is_cold_part(const char *cold, const char *name)
@@ -129,6 +136,7 @@ int procedure_flow_init(struct flow *f, const struct loop_source *s, struct proc
 		.machine = s->code->elf.machine,
 		.no_return = never_returns,
 		.read = read_constant,
+		.has = has_constant,
 		.ctx = (void *)s,
 	};
 	int rc = -1;

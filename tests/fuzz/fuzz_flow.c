@@ -81,6 +81,13 @@ static bool read_bytes(void *ctx, uint64_t svma, uint8_t *ret, size_t n)
 	return true;
 }
 
+static bool has_byte(void *ctx, uint64_t svma)
+{
+	uint8_t byte;
+
+	return read_bytes(ctx, svma, &byte, 1);
+}
+
 static bool is_in_part(const struct flow_code *code, uint64_t start, uint64_t end)
 {
 	for (uint32_t i = 0; i < code->n_parts; i++)
@@ -159,8 +166,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static const uint16_t machines[] = {EM_X86_64, EM_AARCH64, EM_386};
 	struct input in = {.bytes = data + 1, .n = n - 1};
-	struct flow_code code = {
-		.n_parts = 1, .no_return = no_return, .read = read_bytes, .ctx = &in};
+	struct flow_code code = {.n_parts = 1,
+				 .no_return = no_return,
+				 .read = read_bytes,
+				 .has = has_byte,
+				 .ctx = &in};
 
 	if (n < 2 || n > 65536)
 		return 0;

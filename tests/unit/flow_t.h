@@ -73,6 +73,13 @@ static inline bool program_read(void *ctx, uint64_t svma, uint8_t *ret, size_t n
 	return code_file_read(&p->code, svma, ret, n);
 }
 
+static inline bool program_has(void *ctx, uint64_t svma)
+{
+	const struct program *p = ctx;
+
+	return code_file_has(&p->code, svma);
+}
+
 /* Follows procedure PROC. */
 static inline int program_follow(struct program *p, const struct procedure *proc, struct flow *ret)
 {
@@ -80,6 +87,7 @@ static inline int program_follow(struct program *p, const struct procedure *proc
 				 .n_parts = 1,
 				 .no_return = program_no_return,
 				 .read = program_read,
+				 .has = program_has,
 				 .ctx = p};
 	uint8_t *bytes = code_file_load(&p->code, proc->start, proc->end);
 	int rc;

@@ -213,6 +213,13 @@ static bool read_words(void *ctx, uint64_t svma, uint8_t *ret, size_t n)
 	return true;
 }
 
+static bool has_word(void *ctx, uint64_t svma)
+{
+	uint8_t byte;
+
+	return read_words(ctx, svma, &byte, 1);
+}
+
 /* Arm without its compiler: words of the Arm Architecture Reference Manual, C6.2.  The table behind
  * them can be read or not. */
 TEST(arm64_words_flow)
@@ -247,6 +254,7 @@ TEST(arm64_words_flow)
 		struct flow f;
 
 		code.read = readable ? read_words : NULL;
+		code.has = readable ? has_word : NULL;
 		code.parts[0] = (struct flow_part){
 			.start = 0x1000, .end = 0x1000 + sizeof(bytes) - 4, .bytes = bytes};
 		REQUIRE(flow_init(&f, &code) == 0);
