@@ -126,6 +126,14 @@ struct sample_ctx {
 	__u64 words[64];
 };
 
+/* When T's process began, in ns.  Threads besides the first follow a pointer, which is read without
+ * its type: for each that is loaded through one the verifier searches all of the kernel's types by
+ * name, up to four times. */
+static __always_inline __u64 process_start(const struct task_struct *t)
+{
+	return t->pid == t->tgid ? t->start_time : BPF_CORE_READ(t, group_leader, start_time);
+}
+
 /* The sizes are set before loading. */
 #define MMAPABLE_ARRAY(name, elem)                                                                 \
 	struct {                                                                                   \

@@ -153,8 +153,7 @@ static __always_inline int sample(struct sample_ctx *ctx, const __u32 event, con
 		return 0;
 	if (head - log->tail >= n_slots)
 		return spill_sample(ctx, ip, event);
-	task = LOG_TASK(pid_tgid >> 32, pid_tgid,
-			GENERATION(t->group_leader->start_time, t->self_exec_id));
+	task = LOG_TASK(pid_tgid >> 32, pid_tgid, GENERATION(process_start(t), t->self_exec_id));
 	if (chains) {
 		__u64 *chain = bpf_map_lookup_elem(&slot_chains, &at);
 
@@ -212,10 +211,10 @@ int walk_end(void *ctx)
 	struct task_struct *t = (struct task_struct *)bpf_get_current_task_btf();
 	__u64 pid_tgid = recorder_pid_tgid();
 
-	if (t->mm && is_live() && is_watched(t))
+	if (BPF_CORE_READ(t, mm) && is_live() && is_watched(t)) /* as process_start */
 		exit_walk(t,
 			  LOG_TASK(pid_tgid >> 32, pid_tgid,
-				   GENERATION(t->group_leader->start_time, t->self_exec_id)),
+				   GENERATION(process_start(t), t->self_exec_id)),
 			  pid_tgid >> 32);
 	return 0;
 }

@@ -75,7 +75,7 @@ MMAPABLE_ARRAY(switch_cpus, struct switch_cpu);
 
 static __always_inline __u64 task_word(struct task_struct *t)
 {
-	return LOG_TASK(t->tgid, t->pid, GENERATION(t->group_leader->start_time, t->self_exec_id));
+	return LOG_TASK(t->tgid, t->pid, GENERATION(process_start(t), t->self_exec_id));
 }
 
 static __always_inline void add_to_sum(struct thread_times *t, __u32 kind, __u64 ns)

@@ -31,7 +31,7 @@ static __always_inline bool is_watched(const struct task_struct *t)
 	if (!with_watched)
 		return true;
 	start = bpf_map_lookup_elem(&watched, &tgid);
-	return start && *start == t->group_leader->start_time;
+	return start && *start == process_start(t);
 }
 
 /* What tracepoints tell is read without types: for those with them libbpf reads all of the
@@ -61,7 +61,7 @@ int watch_exec(void *ctx)
 	__u64 *start = bpf_map_lookup_elem(&watched, &tgid);
 
 	if (start && *start == LOG_WATCH_FROM_EXEC)
-		*start = t->group_leader->start_time;
+		*start = process_start(t);
 	return 0;
 }
 
