@@ -61,57 +61,68 @@ static __always_inline bool is_live(void)
 	return number && *number == log_number;
 }
 
-/* Without branches: the verifier would follow each in every probe. */
 static __always_inline bool same_place(const struct spill_slot *a, const struct spill_slot *b)
 {
 	const __u32 *x = a->build_id, *y = b->build_id;
 	__u64 differ = (x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]) |
 		       (x[4] ^ y[4]) | (a->event_used ^ b->event_used) | (a->off ^ b->off);
 
-	asm volatile("" : "+r"(differ)); /* or clang would branch */
 	return !differ;
 }
 
-/* A sample that found the log full: counted by (build-id, file offset), or by its address. */
+/* A look for a slot of the spill table. */
+struct spilling {
+	struct spill_slot key;
+	__u32 cpu, hash;
+	bool is_done;
+};
+
+static int spill_probe(__u32 i, struct spilling *p)
+{
+	__u32 at = p->cpu * n_spill + ((p->hash + i) & (n_spill - 1));
+	struct spill_slot *s = bpf_map_lookup_elem(&spill, &at);
+
+	if (!s)
+		return 1;
+	if (!s->event_used) {
+		__builtin_memcpy(s->build_id, p->key.build_id, sizeof(s->build_id));
+		s->off = p->key.off;
+		s->event_used = p->key.event_used;
+	} else if (!same_place(s, &p->key)) {
+		return 0;
+	}
+	s->count++;
+	p->is_done = true;
+	return 1;
+}
+
+/* A sample that found the log full: counted by (build-id, file offset), or by its address.  By
+ * bpf_loop: the verifier follows what is in it once, not in every probe. */
 static __attribute__((noinline)) int spill_sample(struct sample_ctx *ctx, __u64 ip, __u32 event)
 {
 	struct bpf_stack_build_id leaf = {};
-	struct spill_slot key = {};
-	__u32 cpu = bpf_get_smp_processor_id(), at;
+	struct spilling p = {};
+	__u32 cpu = bpf_get_smp_processor_id();
 	struct log_cpu *log = bpf_map_lookup_elem(&cpus, &cpu);
-	__u64 h;
 
 	if (!log || event >= LOG_MAX_EVENTS)
 		return 0;
-	key.event_used = event + 1;
-	key.off = ip;
+	p.key.event_used = event + 1;
+	p.key.off = ip;
 	if ((__s64)ip >= 0 &&
 	    bpf_get_stack(ctx, &leaf, sizeof(leaf), BPF_F_USER_STACK | BPF_F_USER_BUILD_ID) > 0 &&
 	    leaf.status == BPF_STACK_BUILD_ID_VALID) {
-		__builtin_memcpy(key.build_id, leaf.build_id, sizeof(key.build_id));
-		key.off = leaf.offset;
+		__builtin_memcpy(p.key.build_id, leaf.build_id, sizeof(p.key.build_id));
+		p.key.off = leaf.offset;
 	}
-	h = (key.off ^ key.build_id[0] ^ (__u64)event << 48) * 0x9e3779b97f4a7c15ULL;
-	h >>= 32;
-	for (__u32 i = 0; i < SPILL_PROBES; i++) {
-		struct spill_slot *s;
-
-		at = cpu * n_spill + ((h + i) & (n_spill - 1));
-		s = bpf_map_lookup_elem(&spill, &at);
-		if (!s)
-			break;
-		if (!s->event_used) {
-			__builtin_memcpy(s->build_id, key.build_id, sizeof(key.build_id));
-			s->off = key.off;
-			s->event_used = key.event_used;
-		} else if (!same_place(s, &key)) {
-			continue;
-		}
-		s->count++;
+	p.cpu = cpu;
+	p.hash = ((p.key.off ^ p.key.build_id[0] ^ (__u64)event << 48) * 0x9e3779b97f4a7c15ULL) >>
+		 32;
+	bpf_loop(SPILL_PROBES, spill_probe, &p, 0);
+	if (p.is_done)
 		log->spilled[event]++;
-		return 0;
-	}
-	log->dropped[event]++;
+	else
+		log->dropped[event]++;
 	return 0;
 }
 
