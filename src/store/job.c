@@ -15,7 +15,6 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
@@ -43,49 +42,57 @@ char *job_of(int epochs_fd, const char *epoch, const char *host)
 	return job;
 }
 
-/* Whether the recording is being written, or was not long ago. */
+/* Whether the recording was written to not long ago.  Asked of many, most of which were not. */
 static bool was_just_now(int epochs_fd, const char *epoch, const char *host, uint64_t gap_ns,
 			 uint64_t now_ns)
 {
-	_fd_ int dir = open_recording_dir(epochs_fd, epoch, host);
+	_mem_ char *path = xasprintf("%s/%s/" MANIFEST_NAME, epoch, host);
 	struct stat st;
-	uint64_t end_ns;
 
-	if (dir < 0 || fstatat(dir, MANIFEST_NAME, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(epochs_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return false;
-	if (flock(dir, LOCK_SH | LOCK_NB) < 0)
-		return true;
-	end_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
-	return end_ns + gap_ns > now_ns;
+	return (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec + gap_ns >
+	       now_ns;
+}
+
+static bool job_has_name(const name_list *names, const char *name)
+{
+	vec_each (n, names)
+		if (strcmp(*n, name) == 0)
+			return true;
+	return false;
 }
 
 /* The series called NAME that has not ended; NULL: there is none. */
-static char *find_series(int epochs_fd, const name_list *epochs, const char *host,
-			 const struct store_opts *o, uint64_t now_ns)
+static char *find_series(int epochs_fd, const name_list *epochs, const name_list *open,
+			 const char *host, const struct store_opts *o, uint64_t now_ns)
 {
 	const size_t n = strlen(o->job);
 	size_t left = JOB_MOST_BETWEEN;
 
 	for (size_t i = epochs->n; i-- > 0 && left-- > 0;) {
-		char *job = job_of(epochs_fd, epochs->v[i], host);
+		const char *epoch = epochs->v[i];
+		char *job;
 
-		if (strncmp(job, o->job, n) == 0 && job[n] == ':' &&
-		    epoch_name_valid(job + n + 1) &&
-		    was_just_now(epochs_fd, epochs->v[i], host, o->job_gap_ns, now_ns))
+		if (!job_has_name(open, epoch) &&
+		    !was_just_now(epochs_fd, epoch, host, o->job_gap_ns, now_ns))
+			continue;
+		job = job_of(epochs_fd, epoch, host);
+		if (strncmp(job, o->job, n) == 0 && job[n] == ':' && epoch_name_valid(job + n + 1))
 			return job;
 		free(job);
 	}
 	return NULL;
 }
 
-char *job_choose(int epochs_fd, const name_list *epochs, const char *host, const char *new,
-		 const struct store_opts *o)
+char *job_choose(int epochs_fd, const name_list *epochs, const name_list *open, const char *host,
+		 const char *new, const struct store_opts *o)
 {
 	char *job;
 
 	if (!o->job || !*o->job || !o->job_is_series)
 		return xstrdup(o->job ? o->job : "");
-	job = find_series(epochs_fd, epochs, host, o,
+	job = find_series(epochs_fd, epochs, open, host, o,
 			  o->now_wall_ns ? o->now_wall_ns : clock_wall_ns());
 	return job ? job : xasprintf("%s:%s", o->job, new);
 }

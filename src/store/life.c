@@ -430,7 +430,7 @@ int store_create(const char *db, const struct store_opts *o, struct store **ret,
 	if (rc == 0)
 		rc = db_upgrade(epochs_fd, err);
 	if (rc == 0) {
-		_mem_ char *job = job_choose(epochs_fd, &epochs, host, s->epoch, o);
+		_mem_ char *job = job_choose(epochs_fd, &epochs, &note.open, host, s->epoch, o);
 
 		rc = create_recording(s, epochs_fd, host, job, o, err);
 	}
