@@ -235,13 +235,13 @@ static void take_line(const char *line, struct first_page *first, mapping_fn *ea
 	each(ctx, &m);
 }
 
-/* Calls LINE_FN with every line until it returns false.  0 or -errno. */
-typedef bool line_fn(const char *line, void *ctx);
+typedef bool line_fn(const char *line, void *ctx); /* false: no more of them */
 
 struct maps_text {
 	char bytes[4 * LINE_MAX_BYTES];
 };
 
+/* Calls TAKE with every line.  0 or -errno. */
 static int each_line(struct maps_text *text, line_fn *take, void *ctx)
 {
 	int fd = open("/proc/thread-self/maps", O_RDONLY | O_CLOEXEC);

@@ -222,7 +222,8 @@ int walk_end(void *ctx)
 	struct task_struct *t = (struct task_struct *)bpf_get_current_task_btf();
 	__u64 pid_tgid = recorder_pid_tgid();
 
-	if (BPF_CORE_READ(t, mm) && is_live() && is_watched(t)) /* as process_start */
+	/* mm is read without its type for the reason that process_start tells. */
+	if (BPF_CORE_READ(t, mm) && is_live() && is_watched(t))
 		exit_walk(t,
 			  LOG_TASK(pid_tgid >> 32, pid_tgid,
 				   GENERATION(process_start(t), t->self_exec_id)),
