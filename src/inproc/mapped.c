@@ -310,8 +310,9 @@ static bool is_wanted_header(const char *line, void *ctx)
 	return !w->avma;
 }
 
-/* Where offset 0 of M's file is mapped, when other files lie between: Node's second mapping of its
- * text is wherever there is room. */
+/* Where offset 0 of M's file is mapped, when other files lie between.  Node maps its builtins a
+ * second time, into the range of its compiled code, which is wherever there is room
+ * (src/heap/code-range.cc RemapEmbeddedBuiltins). */
 static uint64_t find_header(const struct loaded_mapping *m)
 {
 	static struct maps_text text;

@@ -192,7 +192,8 @@ static bool note_read(void *ctx, uint64_t svma, uint8_t *ret, size_t n)
 	return true;
 }
 
-/* What is there is read at the end, in the order of addresses. */
+/* Whoever follows what was kept must get the same answer.  The byte is read at the end, in the
+ * order of addresses. */
 static bool note_has(void *ctx, uint64_t svma)
 {
 	struct const_reads *reads = ctx;

@@ -42,7 +42,7 @@ char *job_of(int epochs_fd, const char *epoch, const char *host)
 	return job;
 }
 
-/* Whether the recording was written to not long ago.  Asked of many, most of which were not. */
+/* Whether the recording was written to not long ago.  This is asked of up to JOB_MOST_BETWEEN. */
 static bool was_just_now(int epochs_fd, const char *epoch, const char *host, uint64_t gap_ns,
 			 uint64_t now_ns)
 {

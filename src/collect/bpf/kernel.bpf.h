@@ -126,9 +126,9 @@ struct sample_ctx {
 	__u64 words[64];
 };
 
-/* When T's process began, in ns.  Threads besides the first follow a pointer, which is read without
- * its type: for each that is loaded through one the verifier searches all of the kernel's types by
- * name, up to four times. */
+/* When T's process began, in ns.  Threads besides the first follow a pointer, without its type: for
+ * each pointer that is loaded through a type the verifier searches all of the kernel's types by
+ * name, up to four times (kernel/bpf/verifier.c check_ptr_to_btf_access). */
 static __always_inline __u64 process_start(const struct task_struct *t)
 {
 	return t->pid == t->tgid ? t->start_time : BPF_CORE_READ(t, group_leader, start_time);

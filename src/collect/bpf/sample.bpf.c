@@ -70,7 +70,7 @@ static __always_inline bool same_place(const struct spill_slot *a, const struct 
 	return !differ;
 }
 
-/* A look for a slot of the spill table. */
+/* What looks for its slot in the spill table. */
 struct spilling {
 	struct spill_slot key;
 	__u32 cpu, hash;
@@ -96,8 +96,8 @@ static int spill_probe(__u32 i, struct spilling *p)
 	return 1;
 }
 
-/* A sample that found the log full: counted by (build-id, file offset), or by its address.  By
- * bpf_loop: the verifier follows what is in it once, not in every probe. */
+/* A sample that found the log full: counted by (build-id, file offset), or by its address.  The
+ * probes are bpf_loop's: the verifier follows one of them, not each. */
 static __attribute__((noinline)) int spill_sample(struct sample_ctx *ctx, __u64 ip, __u32 event)
 {
 	struct bpf_stack_build_id leaf = {};
