@@ -20,7 +20,7 @@ struct go_rows {
 enum go_kind { GO_USUAL, GO_OUTERMOST, GO_SIGNAL, GO_BEGIN, GO_STOPS };
 
 /* Go's src/runtime/asm_amd64.s, rt0_linux_amd64.s, sys_linux_amd64.s. */
-static enum go_kind kind_of(const struct go_func *f)
+static enum go_kind kind_of(const struct go_func *f, enum go_layout layout)
 {
 	static const struct {
 		const char *name;
@@ -33,6 +33,8 @@ static enum go_kind kind_of(const struct go_func *f)
 		 * that it finds. */
 		{"runtime.schedule", GO_OUTERMOST},
 		{"_rt0_amd64_linux", GO_OUTERMOST},
+		/* It goes on with a goroutine, on whose stack nobody called it. */
+		{"gogo", GO_OUTERMOST},
 		{"runtime.sigreturn", GO_SIGNAL},
 		/* Where C called Go back, what stands on the goroutine's stack as the caller is
 		 * the beginning of this function, which calls nobody. */
@@ -49,7 +51,8 @@ static enum go_kind kind_of(const struct go_func *f)
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (go_func_is(f, known[i].name))
 			return known[i].kind;
-	return GO_USUAL;
+	/* Later it jumps to the one above, on its caller's stack. */
+	return layout < GO_1_18 && go_func_is(f, "runtime.gogo") ? GO_OUTERMOST : GO_USUAL;
 }
 
 static void add_row(struct go_rows *g, uint64_t off, const struct unwind_rule *rule)
@@ -117,7 +120,7 @@ static void run_func(void *owner, const struct piece *piece)
 {
 	static const struct unwind_rule damaged = {.cfa = UNWIND_CFA_NONE, .why = UNWIND_DAMAGED},
 					outermost = {.cfa = UNWIND_CFA_SP, .ra = UNWIND_RA_NONE},
-					signal = {.cfa = UNWIND_CFA_SIGNAL},
+					signal = {.cfa = UNWIND_CFA_SIGNAL, .why = UNWIND_STOPS},
 					begin = {.cfa = UNWIND_CFA_SP,
 						 .cfa_off = 8,
 						 .ra_at = -1,
@@ -134,7 +137,7 @@ static void run_func(void *owner, const struct piece *piece)
 		add_row(g, piece->off, &damaged);
 		return;
 	}
-	switch (kind_of(&f)) {
+	switch (kind_of(&f, g->t.layout)) {
 	case GO_SIGNAL: /* nobody called it: a walk looks one byte before its address */
 		add_row(g, piece->off - (piece->off > g->rows->base), &signal);
 		return;
@@ -148,7 +151,7 @@ static void run_func(void *owner, const struct piece *piece)
 	case GO_USUAL:
 		break;
 	}
-	g->why = kind_of(&f) == GO_STOPS ? UNWIND_STOPS : 0;
+	g->why = kind_of(&f, g->t.layout) == GO_STOPS ? UNWIND_STOPS : 0;
 	values = go_values_begin(&g->t, &f, f.depths);
 	add_row(g, piece->off, &damaged); /* unless there are values */
 	while (go_values_next(&values, &v))

@@ -48,7 +48,8 @@ enum unwind_cfa {
  *     UNWIND_LOOP    the code is the loop of an interpreter,
  *     UNWIND_BEGIN   a return address is the beginning of a function that called nobody; it is
  *                    looked for one byte before,
- *     UNWIND_STOPS   nobody called: the caller was stopped at the very return address. */
+ *     UNWIND_STOPS   nobody called: the caller was stopped at the very return address.  With
+ *                    UNWIND_CFA_SIGNAL: the signal's handler is Go's, which makes such calls. */
 enum unwind_none {
 	UNWIND_NO_FDE,
 	UNWIND_TOO_COMPLEX,

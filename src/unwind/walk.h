@@ -177,12 +177,15 @@ WALK_ONCE int walk_signal_word(WALK_ENV *env, struct walk *w, __u64 avma, __u32 
 	return env && w && reg < WALK_MAX_REGISTERS && walk_word(env, avma, &w->regs[reg]);
 }
 
-/* The registers a signal interrupted, from its frame at w->sp. */
-WALK_ONCE int walk_signal(WALK_ENV *env, struct walk *w)
+/* The registers a signal interrupted, from its frame at w->sp.  GO: its handler is that of Go's
+ * runtime, which pushes the address that was interrupted and then writes another one into the
+ * frame, to which the thread is to return (src/runtime/signal_amd64.go, pushCall).  Between the two
+ * the frame's stack pointer is already below that word. */
+WALK_ONCE int walk_signal(WALK_ENV *env, struct walk *w, bool go)
 {
 	static const unsigned char x86[] = {8, 9, 10, 11, 12, 13, 14, 15, 5,
 					    4, 6, 3,  1,  0,  2,  7,  16};
-	__u64 at, old_sp;
+	__u64 at, old_sp, pushed;
 
 	if (!env || !w)
 		return CHAIN_UNREADABLE;
@@ -202,6 +205,8 @@ WALK_ONCE int walk_signal(WALK_ENV *env, struct walk *w)
 	w->fp = w->regs[WALK_AARCH64 ? WALK_ARM_FP : WALK_X86_FP];
 	w->bx = w->regs[WALK_X86_BX];
 	w->flags = WALK_EXACT | WALK_FULL | WALK_FP | WALK_BX;
+	if (go && walk_word(env, w->sp, &pushed) && pushed == w->ip)
+		w->sp += 8;
 	if (w->sp <= old_sp && ++w->n_falls > WALK_MAX_FALLS)
 		return CHAIN_NOT_RISING;
 	return WALK_ON;
@@ -468,10 +473,13 @@ WALK_ONCE int walk_apply(WALK_ENV *env, struct walk *w, const struct unwind_rule
 #define WALK_GO_SCHED_PC 0x40
 #define WALK_GO_SCHED_BP 0x68
 
+/* No function that leaves a goroutine's stack has more code (mcall, morestack). */
+#define WALK_GO_LEAVES_BYTES 256
+
 /* From the stack that Go's runtime went on with, by rule R, back to that of the goroutine. */
 WALK_ONCE int walk_goroutine(WALK_ENV *env, struct walk *w, const struct unwind_rule *r)
 {
-	__u64 thread, g, m, sp, fp, ip, called;
+	__u64 thread, g, m, sp, fp, ip, called, code;
 
 	if (!env || !w || !r)
 		return CHAIN_UNREADABLE;
@@ -495,15 +503,22 @@ WALK_ONCE int walk_goroutine(WALK_ENV *env, struct walk *w, const struct unwind_
 	    !sp || sp & 7)
 		return CHAIN_UNREADABLE;
 	w->n_switches = 1;
+	w->flags = WALK_FP;
+	/* Where it left by a call, that call's return address is below (src/runtime/asm_amd64.s,
+	 * mcall, morestack).  A goroutine that recovers from a panic goes on behind a return
+	 * instead: the runtime writes where into its sp and then into its pc
+	 * (src/runtime/panic.go, recovery).  Between the two its pc is still behind the call of the
+	 * code that W stands in. */
+	if (r->cfa_reg & UNWIND_SWITCH_LEAVES &&
+	    (!walk_word(env, sp - 8, &called) || called != ip)) {
+		w->flags |= WALK_EXACT;
+		if (walk_code(env, ip - 8, &code) && (code >> 24 & 0xff) == 0xe8 &&
+		    w->ip - (ip + (__u64)(long long)(int)(code >> 32)) < WALK_GO_LEAVES_BYTES)
+			return CHAIN_REGISTER_LOST;
+	}
 	w->ip = ip;
 	w->sp = sp;
 	w->fp = fp;
-	w->flags = WALK_FP;
-	/* Where it left by a call, that call's return address is below (src/runtime/asm_amd64.s,
-	 * mcall, morestack).  A goroutine that recovered from a panic goes on behind a return
-	 * instead (src/runtime/panic.go, recovery). */
-	if (r->cfa_reg & UNWIND_SWITCH_LEAVES && (!walk_word(env, sp - 8, &called) || called != ip))
-		w->flags |= WALK_EXACT;
 	return WALK_ON;
 }
 
@@ -578,7 +593,7 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 	frame |= w->flags & WALK_GUESSED ? FRAME_GUESSED : 0;
 	*ret_frame = frame;
 	if (signal)
-		return walk_signal(env, w);
+		return walk_signal(env, w, rule && UNWIND_IS_STOPS(rule->why));
 	if (!rule && walk_keeps_fp(env, w)) {
 		w->guessed_fp = w->fp;
 		w->guessed_image = w->region.image;

@@ -8,7 +8,7 @@ SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "go_work.go")
 STRIPPED = ["-ldflags", "-s -w"]
 # Where the paths of goroutines, and of threads that look for one, begin.
 OUTERMOST = {"runtime.goexit", "runtime.mstart", "runtime.mcall", "runtime.morestack", "runtime.rt0_go", "runtime.clone", "runtime.schedule",
-             "_rt0_amd64_linux", "runtime.gogo"}
+             "_rt0_amd64_linux", "runtime.gogo", "gogo"}
 
 
 def build(go, *options, at=".", name="go_work", cgo=False):

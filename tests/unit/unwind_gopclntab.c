@@ -116,18 +116,41 @@ TEST(rows)
 	wr_release(&w);
 }
 
-TEST(rows_of_what_a_signal_sends_a_thread_to)
+TEST(rows_of_functions_that_go_on_elsewhere)
 {
-	struct unwind_input in = input_of(EM_X86_64, &(struct wr){0});
-	struct unwind_table table;
-	struct wr w = {0};
+	static const struct {
+		const char *name;
+		enum go_layout layout;
+		uint64_t off;
+		enum unwind_cfa cfa;
+		enum unwind_ra ra;
+		int why;
+	} cases[] = {
+		{"runtime.asyncPreempt", GO_1_18, 0x40, UNWIND_CFA_SP, UNWIND_RA_SAVED,
+		 UNWIND_STOPS},
+		{"runtime.sigreturn", GO_1_18, 0x3f, UNWIND_CFA_SIGNAL, UNWIND_RA_SAVED,
+		 UNWIND_STOPS},
+		{"gogo", GO_1_18, 0x40, UNWIND_CFA_SP, UNWIND_RA_NONE, 0},
+		{"runtime.gogo", GO_1_18, 0x40, UNWIND_CFA_SP, UNWIND_RA_SAVED, 0},
+		{"runtime.gogo", GO_1_16, 0x40, UNWIND_CFA_SP, UNWIND_RA_NONE, 0},
+	};
 
-	put_go_table(&w, GO_1_18, TEXT_SVMA);
-	memcpy(w.v + GO_NAMES + 0xc, "runtime.asyncPreempt", 21);
-	in.go = (struct unwind_section){w.v, w.n, 0};
-	REQUIRE(unwind_build(&in, &table, NULL) == 0);
-	EXPECT_EQ(unwind_table_find(&table, TEXT_OFF + 4)->why, 0);
-	EXPECT_EQ(unwind_table_find(&table, TEXT_OFF + 0x40)->why, UNWIND_STOPS);
-	unwind_table_release(&table);
-	wr_release(&w);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct unwind_input in = input_of(EM_X86_64, &(struct wr){0});
+		const struct unwind_rule *rule;
+		struct unwind_table table;
+		struct wr w = {0};
+
+		put_go_table(&w, cases[i].layout, TEXT_SVMA);
+		memcpy(w.v + GO_NAMES + 0xc, cases[i].name, strlen(cases[i].name) + 1);
+		in.go = (struct unwind_section){w.v, w.n, 0};
+		REQUIRE(unwind_build(&in, &table, NULL) == 0);
+		EXPECT_EQ(unwind_table_find(&table, TEXT_OFF + 4)->why, 0);
+		rule = unwind_table_find(&table, TEXT_OFF + cases[i].off);
+		EXPECT_EQ(rule->cfa, cases[i].cfa);
+		EXPECT_EQ(rule->ra, cases[i].ra);
+		EXPECT_EQ(rule->why, cases[i].why);
+		unwind_table_release(&table);
+		wr_release(&w);
+	}
 }

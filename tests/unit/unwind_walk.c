@@ -332,6 +332,30 @@ TEST(through_a_signal)
 		    IN_FILE(PROGRAM, FUNCTION(3)), FRAME(0));
 }
 
+/* Go's handler has pushed the address that was interrupted, and not yet said where to go on. */
+TEST(through_a_signal_whose_handler_makes_a_call)
+{
+	begin(EM_X86_64);
+	outermost();
+	rule(1, UNWIND_CFA_SP, 16); /* the handler */
+	rule(2, UNWIND_CFA_SIGNAL, 0)->why = UNWIND_STOPS;
+	rule(4, UNWIND_CFA_SP, 8);
+	at(FUNCTION(1) + 0x10, 2, 0);
+	t.stack[3] = CALL(2);
+	signal_frame(4, FUNCTION(4), 60, 0);
+	t.stack[60] = FUNCTION(4);
+	t.stack[61] = CALL(0);
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), IN_FILE(PROGRAM, CALL(2)),
+		    IN_FILE(PROGRAM, FUNCTION(4)), FRAME(0));
+	t.stack[60] = CALL(0); /* before it has pushed */
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), IN_FILE(PROGRAM, CALL(2)),
+		    IN_FILE(PROGRAM, FUNCTION(4)), FRAME(0));
+	t.stack[60] = FUNCTION(4); /* what was called from the end of the code before it */
+	t.rules[2 + 1].why = 0;
+	EXPECT_WALK(CHAIN_NO_RULE, LEAF(1), IN_FILE(PROGRAM, CALL(2)),
+		    IN_FILE(PROGRAM, FUNCTION(4)), IN_FILE(PROGRAM, FUNCTION(4) - 1));
+}
+
 /* Function 2 went on with the thread's stack, which lies above the goroutine's. */
 TEST(from_the_stack_of_a_thread_to_that_of_its_goroutine)
 {
@@ -361,6 +385,15 @@ TEST(from_the_stack_of_a_thread_to_that_of_its_goroutine)
 	/* Not behind a call. */
 	put_goroutine(true, word(20), FUNCTION(3), word(40));
 	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2), IN_FILE(PROGRAM, FUNCTION(3)), FRAME(0));
+
+	/* Not yet: behind the call of function 2, with the stack pointer of where it will go on. */
+	put_goroutine(true, word(20), CALL(3), word(40));
+	t.stack[19] = 0;
+	t.code_avma = CALL(3) - 8;
+	t.code[0] = (FUNCTION(2) - CALL(3)) << 32 | 0xe8000000;
+	EXPECT_WALK(CHAIN_REGISTER_LOST, LEAF(1), FRAME(2));
+	t.code[0] = (FUNCTION(4) - CALL(3)) << 32 | 0xe8000000; /* it goes on behind another call */
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2), IN_FILE(PROGRAM, CALL(3)), FRAME(0));
 
 	/* It parked its goroutine. */
 	put_goroutine(false, 0, 0, 0);
