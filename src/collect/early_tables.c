@@ -60,19 +60,25 @@ static void list_busy(const struct collector *c, uint64_t end_ns, busy_list *ret
 	vec_sort(ret, by_cpu);
 }
 
-/* Asks for the tables of what P maps. */
-static void ask_for(struct collector *c, const struct proc *p)
+/* By code: it was asked for. */
+typedef VEC(bool) code_set;
+
+/* Asks for the tables of what P maps, but for what ASKED has. */
+static void ask_for(struct collector *c, const struct proc *p, code_set *asked)
 {
 	struct unwinds *u = &c->calls.unwinds;
 
 	vec_each (m, &p->maps->v) {
 		uint32_t number;
 
-		if (c->images.codes.v[m->code].kind != CODE_FILE)
+		if (c->images.codes.v[m->code].kind != CODE_FILE || *vec_at(asked, m->code))
 			continue;
+		*vec_at(asked, m->code) = true;
 		number = unwinds_number_of(u, m->code);
-		if (number)
-			unwinds_ask(u, number, p->tgid);
+		if (!number)
+			continue;
+		unwinds_ask(u, number, p->tgid);
+		unwinds_tell(u, m->code);
 	}
 }
 
@@ -108,6 +114,7 @@ void early_tables(struct collector *c, uint64_t budget_ns)
 {
 	const uint64_t end_ns = clock_mono_ns() + budget_ns;
 	busy_list busy = {0};
+	code_set asked = {0};
 
 	if (!c->log || !c->calls.has_unwinds)
 		return;
@@ -115,10 +122,11 @@ void early_tables(struct collector *c, uint64_t budget_ns)
 	vec_each (b, &busy) {
 		if (clock_mono_ns() >= end_ns)
 			break;
-		ask_for(c, &c->procs.v.v[b->proc]);
+		ask_for(c, &c->procs.v.v[b->proc], &asked);
 		await_all(c, end_ns);
 	}
 	vec_release(&busy);
+	vec_release(&asked);
 	if (unwinds_changed(&c->calls.unwinds))
 		log_images_changed(c->log);
 }

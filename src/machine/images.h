@@ -134,6 +134,10 @@ bool images_is_dump(const char *path);
  * somebody else's. */
 int images_reopen(struct images *im, uint32_t code, uint32_t pid);
 
+/* The generation of CODE's inode, as the kernel has it; false: it is not known, or the file is not
+ * open (any more).  Nobody is asked but the kernel. */
+bool images_generation(const struct images *im, uint32_t code, uint32_t *ret);
+
 /* Gives CODE the next number, which is never given again; 0 when there are FRAME_MAX_IMAGES. */
 uint32_t images_add_number(struct images *im, uint32_t code);
 

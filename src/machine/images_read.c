@@ -59,6 +59,36 @@ bool images_is_program(const struct mapped_code *c)
 	return is;
 }
 
+/* How file systems with inodes of 32 and 64 bits name a file: its inode, then the generation
+ * (include/linux/exportfs.h FILEID_INO32_GEN; fs/xfs/xfs_export.h). */
+#define INO32_GEN 1
+#define INO64_GEN 0x81
+
+bool images_generation(const struct images *im, uint32_t code, uint32_t *ret)
+{
+	const struct mapped_code *c = &im->codes.v[code];
+	union {
+		struct file_handle handle;
+		unsigned char bytes[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+	} u = {.handle = {.handle_bytes = MAX_HANDLE_SZ}};
+	const unsigned char *name = u.bytes + sizeof(u.handle);
+	uint64_t ino = 0;
+	size_t n;
+	int mount;
+
+	/* It does not ask the file system, as opening the file would. */
+	if (c->fd < 0 || name_to_handle_at(c->fd, "", &u.handle, &mount, AT_EMPTY_PATH) < 0)
+		return false;
+	if (u.handle.handle_type != INO32_GEN && u.handle.handle_type != INO64_GEN)
+		return false;
+	n = u.handle.handle_type == INO32_GEN ? 4 : 8;
+	if (u.handle.handle_bytes < n + sizeof(*ret))
+		return false;
+	memcpy(&ino, name, n);
+	memcpy(ret, name + n, sizeof(*ret));
+	return ino == c->ino;
+}
+
 /* Whether the layout that came for C, RC, is that of the file it was told to be. */
 static bool is_good(const struct mapped_code *c, int rc)
 {

@@ -258,6 +258,7 @@ SCRIPT_STEP bool python_enter(struct python_walk *p, const struct python_layout 
 		return true;
 	if (!python_on_stack(p, p->cframe))
 		return false;
+	p->mark_at = p->cframe;
 	p->cframe = 0; /* the others' are known by their marks */
 	return true;
 }
@@ -286,6 +287,7 @@ SCRIPT_STEP bool python_step(SCRIPT_ENV *env, struct python_walk *p)
 	p->frame = python_at(p, l->previous);
 	if (l->marks == PYTHON_SHIM && mark >= PYTHON_OWNER_C) {
 		p->is_closed = python_on_stack(p, frame);
+		p->mark_at = frame;
 		return false;
 	}
 	instr = python_instr(p, l, code);

@@ -108,6 +108,7 @@ struct python_walk {
 	__u32 failed;	   /* enum script_mark */
 	__u64 sp, end;	   /* the stack that the call of the loop has, which was met last */
 	__u64 cframe;	   /* of the state; 0: it has none */
+	__u64 mark_at;	   /* where on that stack their mark lies; 0: nowhere */
 	__u32 is_closed;   /* the frames of that loop were found, to their mark */
 	__u32 is_inner;	   /* it is the first one met */
 	__u64 file, file_hash;	 /* the string that RECORD's file was read from */

@@ -178,6 +178,11 @@ enum interpreter {
 	((number) >= INTERPRETER_RUBY_FIRST && (number) < INTERPRETER_GO)
 #define INTERPRETER_IS_GO(number) ((number) >= INTERPRETER_GO && (number) < N_INTERPRETERS)
 
+/* Whose functions are a list of its own (script.bpf.h); those of the others are on the stack. */
+#define INTERPRETER_HAS_LIST(number)                                                               \
+	(((number) > INTERPRETER_NONE && (number) < INTERPRETER_V8_FIRST) ||                       \
+	 ((number) >= INTERPRETER_PHP_FIRST && (number) < INTERPRETER_GO))
+
 /* This bit of a version says that it is V8's, major and minor in 16 bits each. */
 #define INTERPRETER_VERSION_V8 (1u << 31)
 

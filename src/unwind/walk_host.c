@@ -105,25 +105,110 @@ static bool walk_leaves_made(const struct walk_input *in, struct walk *w)
 	return false;
 }
 
-/* What stands for the functions that the loop of image NUMBER executed. */
-static uint64_t loop_mark(const struct walk_input *in, uint32_t number)
+/* Where the marks begin of the interpreter that image NUMBER holds; 0: Python's. */
+static uint32_t first_mark(const struct walk_input *in, uint32_t number)
 {
 	const uint32_t which = number < in->memory->n_images
 				       ? in->memory->images[number].interpreter
 				       : (uint32_t)INTERPRETER_NONE;
-	const uint32_t language = INTERPRETER_IS_PHP(which)    ? (uint32_t)SCRIPT_PHP
-				  : INTERPRETER_IS_PERL(which) ? (uint32_t)SCRIPT_PERL
-				  : INTERPRETER_IS_RUBY(which) ? (uint32_t)SCRIPT_RUBY
-							       : 0;
 
-	return FRAME_SCRIPT((uint64_t)(language + SCRIPT_NOT_COPIED), SCRIPT_NO_OFF);
+	return INTERPRETER_IS_PHP(which)    ? (uint32_t)SCRIPT_PHP
+	       : INTERPRETER_IS_PERL(which) ? (uint32_t)SCRIPT_PERL
+	       : INTERPRETER_IS_RUBY(which) ? (uint32_t)SCRIPT_RUBY
+					    : 0;
+}
+
+/* Whether image NUMBER holds the interpreter whose list was copied: a file may have several
+ * numbers. */
+static bool has_list(const struct walk_input *in, uint32_t number)
+{
+	const struct unwind_image *images = in->memory->images, *a, *b;
+
+	if (!in->n_scripts || number >= in->memory->n_images ||
+	    in->script_image >= in->memory->n_images)
+		return false;
+	a = &images[number];
+	b = &images[in->script_image];
+	return a->interpreter == b->interpreter && a->anchor == b->anchor;
+}
+
+struct frame_list {
+	uint64_t *v;
+	uint32_t n, max;
+};
+
+/* A frame that does not fit is left out: the walk is too deep then. */
+static void put_frame(struct frame_list *f, uint64_t frame)
+{
+	if (f->n < f->max)
+		f->v[f->n++] = frame;
+}
+
+static void put_mark(struct frame_list *f, uint32_t mark)
+{
+	put_frame(f, FRAME_SCRIPT((uint64_t)mark, SCRIPT_NO_OFF));
+}
+
+/* The list of a copy's interpreter: AT is the next function's place. */
+struct script_list {
+	uint32_t at;
+	bool is_met, is_cut; /* its loop, and the end of what was copied */
+};
+
+/* The functions that the loop executes from which W was stepped, as collect/bpf/script.bpf.h
+ * (python_frames, script_frames) finds them. */
+static void put_loop(const struct walk_input *in, struct script_list *l, const struct walk *w,
+		     struct frame_list *f)
+{
+	const uint32_t mark = first_mark(in, w->loop);
+	const bool is_inner = !l->is_met;
+	uint32_t end = l->at;
+	uint64_t closed;
+
+	if (l->is_cut || !has_list(in, w->loop)) {
+		put_mark(f, mark + SCRIPT_NOT_COPIED);
+		return;
+	}
+	l->is_met = true;
+	while (end < in->n_scripts && FRAME_IS_SCRIPT(in->scripts[end]))
+		end++;
+	closed = end < in->n_scripts ? in->scripts[end] : 0;
+	if (l->at == in->n_scripts || (closed && (closed < w->loop_sp || closed >= w->sp))) {
+		/* Only the innermost may be in its prologue. */
+		if (!is_inner && !mark) {
+			put_mark(f, SCRIPT_UNMATCHED);
+			l->at = in->n_scripts;
+		}
+		return;
+	}
+	for (uint32_t i = l->at; i < end; i++)
+		put_frame(f, in->scripts[i]);
+	l->is_cut = end == in->n_scripts;
+	if (l->is_cut)
+		put_mark(f, mark + SCRIPT_NOT_COPIED);
+	l->at = end + !l->is_cut;
+}
+
+/* What is left on the list at the root, as script_rest has it. */
+static void put_rest(const struct walk_input *in, const struct script_list *l, struct frame_list *f)
+{
+	if (!l->is_met || l->is_cut || l->at == in->n_scripts)
+		return;
+	if (!first_mark(in, in->script_image)) {
+		put_mark(f, SCRIPT_UNMATCHED);
+		return;
+	}
+	for (uint32_t i = l->at; i < in->n_scripts; i++)
+		if (FRAME_IS_SCRIPT(in->scripts[i]))
+			put_frame(f, in->scripts[i]);
 }
 
 enum chain_cause walk_stack(const struct walk_input *in, uint64_t *frames, uint32_t max,
 			    uint32_t *ret_n)
 {
 	struct walk w = {.entry_sp = in->entry_sp};
-	uint32_t n = 0;
+	struct frame_list f = {frames, 0, max};
+	struct script_list list = {0};
 	int cause;
 
 	memcpy(w.regs, in->regs, sizeof(w.regs));
@@ -141,17 +226,19 @@ enum chain_cause walk_stack(const struct walk_input *in, uint64_t *frames, uint3
 		__u64 frame;
 
 		cause = walk_step(in, &w, &frame);
-		if (w.loop && in->marks_loops && n < max)
-			frames[n++] = loop_mark(in, w.loop);
-		if (frame && n == max) {
+		if (w.loop && in->marks_loops)
+			put_loop(in, &list, &w, &f);
+		if (frame && f.n == max) {
 			cause = CHAIN_TOO_DEEP;
 			break;
 		}
 		if (frame)
-			frames[n++] = frame;
+			put_frame(&f, frame);
 		if (cause != WALK_ON)
 			break;
 	}
-	*ret_n = n;
+	if (cause == CHAIN_COMPLETE)
+		put_rest(in, &list, &f);
+	*ret_n = f.n;
 	return (enum chain_cause)cause;
 }

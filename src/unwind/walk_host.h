@@ -24,8 +24,12 @@ struct walk_input {
 	uint32_t flags, n_falls;
 	uint64_t ip, sp, fp, bx;
 	bool leaves; /* ends with CHAIN_NO_TABLE where a table is missing, not by frame pointer */
-	/* Puts a mark before the frame of an interpreter's loop: its functions were not copied. */
+	/* Before the frame of an interpreter's loop stand the functions that it executes: of image
+	 * SCRIPT_IMAGE those that the N_SCRIPTS words of SCRIPTS say (collect/bpf/record.h), of
+	 * others a mark, that they were not copied. */
 	bool marks_loops;
+	uint32_t n_scripts, script_image;
+	const uint64_t *scripts;
 
 	/* The stack: N_BYTES that were at run-time address STACK_AVMA. */
 	const uint8_t *stack;

@@ -52,6 +52,38 @@ def truncated_without():
     enough(cut, 20, "truncated paths")
 
 
+SQUEEZE = """
+import ctypes, glob, os, shutil, sys
+lib = os.path.realpath(next(p for d in ("/lib", "/usr/lib") for p in glob.glob(d + "/*/libz.so.1")))
+data, to, n = bytes(range(256)) * 400, ctypes.create_string_buffer(200000), ctypes.c_ulong()
+def w_squeeze(z):
+    n.value = len(to)
+    z.compress2(to, ctypes.byref(n), data, ctypes.c_ulong(len(data)), 6)
+def w_each(k):
+    for i in range(k):
+        shutil.copy(lib, "lib%d.so" % i)
+        z = ctypes.CDLL("./lib%d.so" % i)
+        for _ in range(8):
+            w_squeeze(z)
+        os.unlink("lib%d.so" % i)
+w_each(int(sys.argv[1]))
+"""
+
+
+def functions_of_an_interpreter():
+    """Python calls into libraries that nobody has a table for: its functions are in the paths."""
+    a = record("-g", *RATE, "--", sys.executable, "-c", SQUEEZE, int(longer(80)))
+    check_account(a, "interpreter")
+    inside = [(path, n) for path, n in folded_paths() if "compress2" in path]
+    total = sum(n for _, n in inside)
+    functions = ["<module>", "w_each", "w_squeeze"]
+    named = sum(n for path, n in inside if [f for f in path if f in functions] == functions)
+    note("%d samples, %d with Python's functions; %s" % (total, named, a["call_paths"]))
+    enough(a["call_paths"]["copies_walked"], 20, "stacks that were copied")
+    enough(total, 200, "samples")
+    least(named, total, 0.99, "with Python's functions")
+
+
 def bytes_of(path):
     return open(path, "rb").read() if os.path.exists(path) else b""
 
@@ -89,4 +121,4 @@ def damaged_tables_are_made_again():
 
 
 if __name__ == "__main__":
-    run(whole_from_the_first_sample, truncated_without, damaged_tables_are_made_again)
+    run(whole_from_the_first_sample, functions_of_an_interpreter, truncated_without, damaged_tables_are_made_again)

@@ -30,19 +30,21 @@ static bool read_code(void *ctx, uint64_t avma, uint64_t *ret)
 	return avma & 2;
 }
 
-/* Two functions, of a rule by sp and one by fp, and a stack that alternates them. */
+/* Two functions, of a rule by sp and one by fp, and a stack that alternates them.  The last two
+ * seeds have an interpreter's loop and a list of what that executed. */
 uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 {
 	const uint64_t stack = 0x7ffc00000000, code = 0x400000;
+	const bool arm = i & 1, has_list = i & 2;
 	struct wr w = {0};
 
-	if (i > 1)
+	if (i > 3)
 		return NULL;
-	wr_u8(&w, (uint8_t)i);
+	wr_u8(&w, (uint8_t)((has_list ? 0x50 : 0) | arm));
 	for (int r = 0; r < WALK_MAX_REGISTERS; r++)
-		wr_le64(&w, r == (i ? WALK_ARM_IP : WALK_X86_IP)   ? code + 0x10
-			    : r == (i ? WALK_ARM_FP : WALK_X86_FP) ? stack + 32
-								   : stack);
+		wr_le64(&w, r == (arm ? WALK_ARM_IP : WALK_X86_IP)   ? code + 0x10
+			    : r == (arm ? WALK_ARM_FP : WALK_X86_FP) ? stack + 32
+								     : stack);
 	wr_le64(&w, stack);
 	for (int r = 0; r < N_REGIONS; r++) {
 		wr_le64(&w, code + (uint64_t)r * 0x100000);
@@ -60,6 +62,7 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 	for (int r = 0; r < 3; r++) {
 		struct unwind_rule rule = {.cfa = r == 1 ? UNWIND_CFA_SP : UNWIND_CFA_FP,
 					   .cfa_off = 16,
+					   .why = r == 1 && has_list ? UNWIND_LOOP : 0,
 					   .fp_at = r == 2 ? -2 : 0,
 					   .ra_at = -1};
 
@@ -92,6 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	uint32_t n_frames, max;
 	size_t n_rules;
 	uint8_t flags = rd_u8(&r), *stack;
+	uint64_t *list;
 
 	in.machine = flags & 1 ? EM_AARCH64 : EM_X86_64;
 	in.in_call = flags & 2;
@@ -109,7 +113,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		images[i] = (struct unwind_image){.first_off = rd_le64(&r),
 						  .n_blocks = rd_le32(&r),
 						  .blocks_at = rd_le32(&r),
-						  .rows_at = rd_le32(&r)};
+						  .rows_at = rd_le32(&r),
+						  .interpreter = flags & 0x20
+									 ? INTERPRETER_PHP_8_2
+									 : INTERPRETER_PYTHON_3_12};
 	n_rules = rd_count(&r, sizeof(rules[0]));
 	n_rules = n_rules < MAX_RULES ? n_rules : MAX_RULES;
 	memset(rules, 0, MAX_RULES * sizeof(rules[0]));
@@ -122,12 +129,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		memory.words[i] = rd_le32(&r);
 	in.n_bytes = rd_left(&r);
 	in.stack = stack = xmemdup(r.p, in.n_bytes);
+	in.marks_loops = flags & 0x10;
+	in.script_image = flags >> 6;
+	in.n_scripts = flags & 0x40 ? (uint32_t)(in.n_bytes / 8) : 0;
+	in.scripts = list = xmemdup(r.p, (size_t)in.n_scripts * 8);
 
 	max = flags & 8 ? 5 : CHAIN_MAX_FRAMES;
 	cause = walk_stack(&in, frames, max, &n_frames);
 	FUZZ_REQUIRE(cause < CHAIN_N_CAUSES && n_frames <= max);
 	for (uint32_t i = 0; i < n_frames; i++)
-		FUZZ_REQUIRE(!(frames[i] & FRAME_KERNEL));
+		FUZZ_REQUIRE(!(frames[i] & FRAME_KERNEL) ||
+			     (in.marks_loops && FRAME_IS_SCRIPT(frames[i])));
+	free(list);
 	free(stack);
 	free(memory.words);
 	return 0;

@@ -114,6 +114,72 @@ TEST(a_mark_before_a_loop_whose_functions_were_not_copied)
 	EXPECT_EQ(t.n, 2);
 }
 
+/* What a list copied with the stack says that the loops executed. */
+TEST(functions_of_a_copied_list)
+{
+	enum { N = 3, MOST = 6 };
+	const uint64_t a = FRAME_SCRIPT(1000, 1), b = FRAME_SCRIPT(1001, 2),
+		       c = FRAME_SCRIPT(1002, SCRIPT_NO_OFF),
+		       uncopied = FRAME_SCRIPT(SCRIPT_NOT_COPIED, SCRIPT_NO_OFF),
+		       php_uncopied = FRAME_SCRIPT(SCRIPT_PHP + SCRIPT_NOT_COPIED, SCRIPT_NO_OFF),
+		       unmatched = FRAME_SCRIPT(SCRIPT_UNMATCHED, SCRIPT_NO_OFF),
+		       /* on the stack of the inner and of the outer call of the loop */
+		inner = word(6), outer = word(10);
+	const struct {
+		uint64_t list[MOST];
+		uint32_t n, interpreter;
+		uint64_t before_inner[MOST], before_outer[MOST], at_root[N];
+	} cases[] = {
+		{{a, b, inner, c, outer}, 5, INTERPRETER_PYTHON_3_12, {a, b}, {c}, {0}},
+		{{a, outer}, 2, INTERPRETER_PYTHON_3_12, {0}, {a}, {0}}, /* in its prologue */
+		{{a, inner, b, 0}, 4, INTERPRETER_PYTHON_3_11, {a}, {b}, {0}},
+		{{a, 0, b, 0}, 4, INTERPRETER_PYTHON_3_10, {a}, {b}, {0}},
+		{{a, inner}, 2, INTERPRETER_PYTHON_3_12, {a}, {unmatched}, {0}},
+		{{a, inner, b, inner}, 4, INTERPRETER_PYTHON_3_12, {a}, {unmatched}, {0}},
+		{{a, 0, b, 0, c, 0}, 6, INTERPRETER_PYTHON_3_10, {a}, {b}, {unmatched}},
+		{{a, 0, b, 0, c, 0}, 6, INTERPRETER_PHP_8_2, {a}, {b}, {c}},
+		{{a, 0}, 2, INTERPRETER_PHP_8_2, {a}, {0}, {0}},
+		{{a, b}, 2, INTERPRETER_PYTHON_3_12, {a, b, uncopied}, {uncopied}, {0}},
+		{{a, b}, 2, INTERPRETER_PHP_8_2, {a, b, php_uncopied}, {php_uncopied}, {0}},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t expected[4 * MOST] = {0};
+		uint32_t n = 0;
+
+		begin(EM_X86_64);
+		outermost();
+		rule(1, UNWIND_CFA_SP, 8);
+		rule(2, UNWIND_CFA_SP, 32)->why = UNWIND_LOOP;
+		at(FUNCTION(1) + 0x10, 4, 0);
+		t.stack[4] = CALL(2);
+		t.stack[5 + 3] = CALL(2);
+		t.stack[9 + 3] = CALL(0);
+		t.images[PROGRAM].interpreter = cases[i].interpreter;
+		t.in.marks_loops = true;
+		t.in.script_image = PROGRAM;
+		t.in.n_scripts = cases[i].n;
+		t.in.scripts = cases[i].list;
+		expected[n++] = LEAF(1);
+		for (unsigned k = 0; k < MOST && cases[i].before_inner[k]; k++)
+			expected[n++] = cases[i].before_inner[k];
+		expected[n++] = FRAME(2);
+		for (unsigned k = 0; k < MOST && cases[i].before_outer[k]; k++)
+			expected[n++] = cases[i].before_outer[k];
+		expected[n++] = FRAME(2);
+		expected[n++] = FRAME(0);
+		for (unsigned k = 0; k < N && cases[i].at_root[k]; k++)
+			expected[n++] = cases[i].at_root[k];
+		expect(CHAIN_COMPLETE, n, expected);
+
+		/* Of another interpreter's loop it says nothing. */
+		t.in.script_image = LIB;
+		EXPECT_EQ(walk(), CHAIN_COMPLETE);
+		EXPECT_EQ(SCRIPT_CODE(t.frames[1]) % SCRIPT_N_KINDS, SCRIPT_NOT_COPIED);
+		EXPECT_EQ(SCRIPT_CODE(t.frames[3]) % SCRIPT_N_KINDS, SCRIPT_NOT_COPIED);
+	}
+}
+
 /* Go puts the beginning of a function that calls nobody where a caller stands: its row begins one
  * byte before, and its frame is called by its beginning. */
 TEST(a_caller_that_stands_at_its_beginning)

@@ -379,7 +379,7 @@ static __always_inline void begin_path(struct cpu_walk *w, const struct chain_cp
 	w->ring_at = cpu * n_chain_words;
 	w->n_frames = w->n_kernel = w->n_kept = w->hash = w->has_raw = w->labels = 0;
 	w->keeps = w->copies = w->is_left = false;
-	w->link = 0;
+	w->link = w->n_listed = 0;
 	w->copy_ring = cpu;
 	w->copy_n = n_copy_chunks;
 	w->copy_from = cpu * n_copy_chunks;
@@ -459,6 +459,8 @@ static __noinline __attribute__((unused)) __u64 call_path(struct sample_ctx *ctx
 	if (whole)
 		cause = add_user(ctx, w, ring, task);
 	if (w->is_left || w->link) {
+		if (w->is_left)
+			script_list(w);
 		hash = copy_stack(w, task);
 		if (hash)
 			return hash;
@@ -498,11 +500,12 @@ static __noinline void exit_walk(struct task_struct *t, __u64 task, __u32 tgid)
 	w->copy_ring = at;
 	w->copy_n = n_exit_chunks;
 	w->copy_from = n_walk_cpus * n_copy_chunks + (at - n_walk_cpus) * n_exit_chunks;
-	w->link = w->exit.link = 0;
+	w->link = w->exit.link = w->n_listed = 0;
 	w->alone = true;
 	cause = user_callers(NULL, w, task);
 	is_kept = w->n_frames <= EXIT_FRAMES && cause != CHAIN_NO_TABLE;
 	if (w->is_left) {
+		script_list(w);
 		w->exit.link = copy_stack(w, task);
 		is_kept = w->exit.link;
 		cause = CHAIN_EXITING;

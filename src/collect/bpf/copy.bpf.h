@@ -72,6 +72,20 @@ static int copy_chunk(__u32 i, struct cpu_walk **walk)
 	return 0;
 }
 
+/* bpf_loop: one chunk of the list, which lies behind the frames. */
+static int copy_list(__u32 i, struct cpu_walk **walk)
+{
+	struct cpu_walk *w = *walk;
+	__u32 at = w->copying.at + i;
+	struct copy_chunk *chunk = bpf_map_lookup_elem(&copy_chunks, &at);
+
+	if (chunk)
+		bpf_probe_read_kernel(chunk->bytes, COPY_CHUNK_BYTES,
+				      &w->frames[BELOW(w->n_frames + i * (COPY_CHUNK_BYTES / 8),
+						       CHAIN_MAX_FRAMES)]);
+	return 0;
+}
+
 /* In how many chunks the stack is from the one on with the frame in which the walk W was left. */
 static __always_inline __u64 copy_length(struct cpu_walk *w)
 {
@@ -103,6 +117,8 @@ static __always_inline void copy_head(struct cpu_walk *w, struct stack_copy *s, 
 	s->at_leaf = w->at_leaf;
 	s->in_exec = w->in_exec;
 	s->link = w->link;
+	s->n_scripts = w->n_listed;
+	s->script_image = w->walk.loop;
 	s->ip = w->walk.ip;
 	s->sp = w->walk.sp;
 	s->fp = w->walk.fp;
@@ -129,7 +145,7 @@ __noinline __u64 copy_stack(struct cpu_walk *w, __u64 task)
 	struct copy_cpu *ring = bpf_map_lookup_elem(&copy_cpus, &at);
 	struct copying *c;
 	struct stack_copy *s;
-	__u64 n_chunks = 1, n_used, skip = 0, now_ns = bpf_ktime_get_ns();
+	__u64 n_chunks = 1, n_list, n_used, skip = 0, now_ns = bpf_ktime_get_ns();
 
 	if (!ring || !w)
 		return 0;
@@ -138,6 +154,8 @@ __noinline __u64 copy_stack(struct cpu_walk *w, __u64 task)
 	c->holes = 0;
 	if (!w->link)
 		n_chunks += copy_length(w);
+	n_list = COPY_SCRIPT_CHUNKS(w->n_listed);
+	n_chunks += n_chunks > 1 ? n_list : 0;
 	n_used = ring->head - ring->tail;
 	at = ring->head & (w->copy_n - 1);
 	if (at + n_chunks > w->copy_n)
@@ -161,7 +179,11 @@ __noinline __u64 copy_stack(struct cpu_walk *w, __u64 task)
 		return 0;
 	copy_head(w, s, task);
 	c->at = at + 1;
-	bpf_loop(n_chunks - 1, copy_chunk, &w, 0);
+	if (n_chunks > 1) {
+		bpf_loop(n_list, copy_list, &w, 0);
+		c->at += n_list;
+		bpf_loop(n_chunks - 1 - n_list, copy_chunk, &w, 0);
+	}
 	s->n_chunks = n_chunks;
 	s->stack_at = c->from;
 	s->holes = c->holes;

@@ -122,8 +122,14 @@ struct chain_cpu {
  * space walks on once it has the table.  The sample's slot has the copy's own hash, of no other
  * sample.
  *
- * A CPU's ring is a power of two of chunks.  A copy is its head in one chunk and its stack in the
- * next ones; it never wraps: what is left of the ring is skipped, by a head that says COPY_SKIP.
+ * The frames of Python, PHP, Perl and Ruby are no part of the stack, so their list is read then:
+ * words that are frames (unwind/chain.h), and behind those that one call of the interpreter's loop
+ * executes a word that is none: an address on the stack of that call, or 0, which may be any call.
+ * A list that does not end so was cut.
+ *
+ * A CPU's ring is a power of two of chunks.  A copy is its head in one chunk and its list and its
+ * stack in the next ones; it never wraps: what is left of the ring is skipped, by a head that says
+ * COPY_SKIP.
  *
  * Walks of threads that end are left, too.  Their copies have EXIT_WALKS rings of their own behind
  * those of the CPUs, since a sample may interrupt such a walk.  A sample of a thread whose memory
@@ -134,6 +140,9 @@ struct chain_cpu {
 #define COPY_THREAD_BYTES 16384 /* then, of one whose beginning is not known */
 #define COPY_MAX_FRAMES	  64	/* found before: who has more is not copied */
 #define COPY_MAX_REGS	  33
+#define COPY_MAX_SCRIPTS  384 /* words of a list */
+#define COPY_SCRIPT_CHUNKS(n_scripts)                                                              \
+	(((n_scripts) + COPY_CHUNK_BYTES / 8 - 1) / (COPY_CHUNK_BYTES / 8))
 
 enum copy_state { COPY_NEW, COPY_SKIP, COPY_WALKED /* user space's */ };
 
@@ -141,7 +150,7 @@ enum copy_state { COPY_NEW, COPY_SKIP, COPY_WALKED /* user space's */ };
 struct stack_copy {
 	unsigned long long hash, task; /* as in the slot */
 	unsigned long long time_ns;    /* CLOCK_MONOTONIC */
-	unsigned int n_chunks;	       /* with this one */
+	unsigned int n_chunks;	       /* with this one and those of the list */
 	unsigned int state;	       /* enum copy_state */
 	/* The walk as it stands (unwind/walk_state.h). */
 	unsigned int flags, n_falls;
@@ -149,9 +158,10 @@ struct stack_copy {
 	unsigned int at_leaf;		 /* it stands in the sample's own frame */
 	unsigned int in_exec;		 /* with `link`: its mappings are a new program's */
 	unsigned long long link;	 /* the hash of its thread's last copy; 0: it has a stack */
-	unsigned long long
-		stack_at;	  /* where the chunks behind this one were; a multiple of theirs */
-	unsigned long long holes; /* bit I: chunk I of the stack could not be read */
+	unsigned int n_scripts;		 /* words of the list */
+	unsigned int script_image;	 /* whose loop executes it */
+	unsigned long long stack_at; /* where the chunks behind these were; a multiple of theirs */
+	unsigned long long holes;    /* bit I: chunk I of the stack could not be read */
 	unsigned long long ip, sp, fp, bx, entry_sp;
 	unsigned long long regs[COPY_MAX_REGS];
 	unsigned long long frames[COPY_MAX_FRAMES];

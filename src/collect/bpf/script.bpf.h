@@ -418,6 +418,20 @@ __noinline int python_frames(struct cpu_walk *w, __u64 runtime)
 	return 0;
 }
 
+static __always_inline struct script_process *script_process_of(struct cpu_walk *w)
+{
+	return &w->script_processes[BELOW(w->python.key >> 40, SCRIPT_PROCESSES)];
+}
+
+static __always_inline void script_note_process(struct cpu_walk *w)
+{
+	struct script_process *known = script_process_of(w);
+
+	known->key = w->python.key;
+	known->image = w->walk.loop;
+	known->bias = w->walk.loop_bias;
+}
+
 /* The interpreted frames of the loop in w->walk.loop. */
 __noinline int script_frames(struct cpu_walk *w)
 {
@@ -434,6 +448,9 @@ __noinline int script_frames(struct cpu_walk *w)
 	if (!image)
 		return 0;
 	p->interpreter = image->interpreter;
+	if (!INTERPRETER_HAS_LIST(p->interpreter))
+		return 0;
+	script_note_process(w);
 	runtime = image->anchor - w->walk.loop_bias;
 	if (INTERPRETER_IS_PHP(p->interpreter)) {
 		made_note(w, false);
@@ -449,10 +466,68 @@ __noinline int script_frames(struct cpu_walk *w)
 					   ? (image->anchor >> RUBY_SYMBOLS_SHIFT) -
 						     w->walk.loop_bias
 					   : 0);
-	if (p->interpreter == INTERPRETER_NONE || p->interpreter >= INTERPRETER_V8_FIRST)
-		return 0;
 	return python_frames(w, runtime);
 }
+
+#ifdef STACKS_ARE_COPIED
+/* bpf_loop: what one call of the loop executes, and where that ends. */
+static int script_next_loop(__u32 i, struct cpu_walk **walk)
+{
+	struct cpu_walk *w = *walk;
+	struct python_walk *p = &w->python;
+	const __u64 frame = p->frame, anchor = p->anchor;
+	const __u32 n = w->n_frames, index = p->index;
+
+	p->mark_at = 0;
+	script_frames(w);
+	if (w->n_frames >= CHAIN_MAX_FRAMES)
+		return 1;
+	if (w->n_frames == n && p->anchor == anchor && p->frame == frame && p->index == index)
+		return 1;
+	put_frame(w, p->mark_at);
+	return !p->frame || p->failed;
+}
+
+/* Puts an interpreter's whole list behind the frames of a walk that was left, for its copy
+ * (record.h).  Which interpreter the process has is known by a loop that was met, or it is the
+ * program itself.  Inlined: no more than 8 functions may call each other. */
+static __always_inline void script_list(struct cpu_walk *w)
+{
+	struct task_struct *t = (struct task_struct *)bpf_get_current_task_btf();
+	struct mm_struct *mm = t->mm;
+	struct script_process *known;
+	struct walk_region region = {0};
+	__u64 sp;
+	__u32 n_frames, n_listed;
+
+	if (!mm)
+		return;
+	known = script_process_of(w);
+	w->walk.loop = known->image;
+	w->walk.loop_bias = known->bias;
+	if (known->key != w->python.key) {
+		if (!region_known(w, mm->start_code, &region))
+			return;
+		w->walk.loop = region.image;
+		w->walk.loop_bias = region.bias;
+	}
+	n_frames = w->n_frames;
+	sp = w->walk.sp;
+	w->walk.loop_sp = 0;
+	w->walk.sp = ~0ULL;
+	w->python.anchor = 0;
+	bpf_loop(CHAIN_MAX_FRAMES / 2, script_next_loop, &w, 0);
+	n_listed = w->n_frames - n_frames;
+	w->n_listed = n_listed < COPY_MAX_SCRIPTS ? n_listed : COPY_MAX_SCRIPTS;
+	w->walk.sp = sp;
+	w->n_frames = n_frames;
+	w->n_scripts = 0;
+}
+#else
+static __always_inline void script_list(struct cpu_walk *w)
+{
+}
+#endif
 
 /* --- Labels of Go's goroutines --- */
 

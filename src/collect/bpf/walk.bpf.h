@@ -47,6 +47,14 @@ struct go_process {
 	__u32 interpreter, spare;
 };
 
+/* Processes that were met in an interpreter's loop: by whose it is. */
+#define SCRIPT_PROCESSES 64
+
+struct script_process {
+	__u64 key, bias;
+	__u32 image, spare;
+};
+
 #define TOLD_SETS 1024
 #define TOLD_WAYS 4
 
@@ -173,7 +181,8 @@ struct cpu_walk {
 	__u64 words[N_REGS];
 
 	__u32 n_scripts; /* of `frames`: an interpreter's */
-	__u32 spare2;
+	__u32 n_listed;	 /* words of a list for a copy, behind those */
+	struct script_process script_processes[SCRIPT_PROCESSES];
 	struct near_memory near[N_NEARS];
 	struct python_walk python;
 	struct v8_walk v8;

@@ -283,7 +283,10 @@ bool call_paths_build(struct call_paths *cp)
 size_t call_paths_walk_copies(struct call_paths *cp, uint64_t until_ns, bool force)
 {
 	cp->copies_wait = false;
-	return cp->has_copies ? copies_walk(&cp->copies, until_ns, force) : 0;
+	if (!cp->has_copies)
+		return 0;
+	call_paths_serve(cp); /* code is told of before the lists that have it */
+	return copies_walk(&cp->copies, until_ns, force);
 }
 
 struct call_paths_copies call_paths_count_copies(const struct call_paths *cp)

@@ -104,8 +104,11 @@ static void copies_forget(struct copies *c, uint64_t hash)
 /* Whether S, with its chunks, is what the kernel side writes. */
 static bool copy_is_sound(const struct stack_copy *s)
 {
-	return s->n_chunks >= 1 && s->n_frames <= COPY_MAX_FRAMES && s->n_kernel <= s->n_frames &&
-	       s->n_chunks <= 1 + COPY_MAX_BYTES / COPY_CHUNK_BYTES;
+	const uint32_t n_before = 1 + COPY_SCRIPT_CHUNKS(s->n_scripts);
+
+	return s->n_scripts <= COPY_MAX_SCRIPTS && s->n_chunks >= n_before &&
+	       s->n_chunks <= n_before + COPY_MAX_BYTES / COPY_CHUNK_BYTES &&
+	       s->n_frames <= COPY_MAX_FRAMES && s->n_kernel <= s->n_frames;
 }
 
 /* The chain of S's sample, with the frames that were found when it was taken. */
@@ -126,6 +129,7 @@ static bool copy_walk(struct copies *c, const struct stack_copy *s, bool force,
 {
 	struct procs *procs = c->chains->procs;
 	const struct waiting_copy *waiting = copies_find(c, s->hash);
+	const uint32_t n_before = 1 + COPY_SCRIPT_CHUNKS(s->n_scripts);
 	struct copy_walk at = {
 		.c = c,
 		.proc = waiting ? procs_find(procs, LOG_TGID(s->task), LOG_GENERATION(s->task))
@@ -143,8 +147,11 @@ static bool copy_walk(struct copies *c, const struct stack_copy *s, bool force,
 				.bx = s->bx,
 				.leaves = !force,
 				.marks_loops = true,
-				.stack = (const uint8_t *)s + COPY_CHUNK_BYTES,
-				.n_bytes = (size_t)(s->n_chunks - 1) * COPY_CHUNK_BYTES,
+				.n_scripts = s->n_scripts,
+				.script_image = s->script_image,
+				.scripts = (const void *)((const uint8_t *)s + COPY_CHUNK_BYTES),
+				.stack = (const uint8_t *)s + n_before * COPY_CHUNK_BYTES,
+				.n_bytes = (size_t)(s->n_chunks - n_before) * COPY_CHUNK_BYTES,
 				.stack_avma = s->stack_at,
 				.holes = s->holes,
 				.hole_bytes = COPY_CHUNK_BYTES,

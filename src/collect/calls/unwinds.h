@@ -140,6 +140,10 @@ uint32_t unwinds_number(struct unwinds *u, uint32_t code);
 /* The number that CODE has, given now if it had none; 0: numbers are used up. */
 uint32_t unwinds_number_of(struct unwinds *u, uint32_t code);
 
+/* Tells the walker the number of CODE, whose file it has not met.  What it cannot be told of, it
+ * asks for. */
+void unwinds_tell(struct unwinds *u, uint32_t code);
+
 /* What mapping M is to a walk: sets *RET, whose image is the number of its code. */
 void unwinds_region(struct unwinds *u, const struct mapping *m, struct walk_region *ret);
 

@@ -28,6 +28,11 @@ static uint64_t wide_dev(uint32_t dev)
 	return (uint64_t)(dev >> 20) << 32 | (dev & 0xfffff);
 }
 
+static uint32_t narrow_dev(uint64_t dev)
+{
+	return (uint32_t)(dev >> 32 << 20 | (dev & 0xfffff));
+}
+
 struct mapping_search {
 	struct unwinds *u;
 	const struct image_request *r;
@@ -135,6 +140,24 @@ size_t unwinds_serve_again(struct unwinds *u)
 		if (unwinds_requests_serve(u, r) == NOT_SERVED)
 			u->asked.v[n++] = *r;
 	return u->asked.n = n;
+}
+
+void unwinds_tell(struct unwinds *u, uint32_t code)
+{
+	const struct mapped_code *c = &u->images->codes.v[code];
+	struct image_request r = {.ino = c->ino, .dev = narrow_dev(c->dev)};
+	struct image_key *key;
+	uint32_t number = unwinds_number_of(u, code);
+
+	if (!number || !images_generation(u->images, code, &r.generation))
+		return;
+	key = find_key(u, &r);
+	if (!key || key->number)
+		return;
+	key->ino = r.ino;
+	key->dev = r.dev;
+	key->generation = r.generation;
+	__atomic_store_n(&key->number, number, __ATOMIC_RELEASE);
 }
 
 uint32_t unwinds_number_of(struct unwinds *u, uint32_t code)
