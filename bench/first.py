@@ -27,6 +27,15 @@ while True:
 ]
 
 
+NOT_COPIED = " functions not copied]"
+
+
+def without_functions(db):
+    """Samples in DB's newest recording whose paths lack what an interpreter executed."""
+    p = subprocess.run([DWELL, "export", "--folded", "--db", db], env=environment(), capture_output=True, text=True, check=True)
+    return sum(int(line.rsplit(" ", 1)[1]) for line in p.stdout.splitlines() if NOT_COPIED in line)
+
+
 def record(db, cut):
     """(samples with complete paths, samples); those of idle CPUs, which are all complete, left out.  Adds up in CUT
     why the others end."""
@@ -37,9 +46,11 @@ def record(db, cut):
     event = json.loads(p.stdout)["events"][0]
     time.sleep(IDLE_S)
     n = event["samples"] - event["idle"]
-    for cause, k in event["call_paths"]["truncated"].items():
-        cut[cause] = cut.get(cause, 0) + k
-    return n - sum(event["call_paths"]["truncated"].values()), n
+    causes = {**event["call_paths"]["truncated"], "functions not copied": without_functions(db)}
+    for cause, k in causes.items():
+        if k:
+            cut[cause] = cut.get(cause, 0) + k
+    return n - sum(causes.values()), n
 
 
 def share(pairs):

@@ -97,14 +97,15 @@ def rows_of_all(db="db"):
     return json.loads(sh(DWELL, "prof", "--json", "--db", db, "-epoch", "all", "--by", "image", "--no-flush"), object_pairs_hook=added_up)["rows"]
 
 
-def stored_unknown():
-    """How many samples are stored by now whose address is not known."""
-    p = dwell("prof", "--json", "--db", "db", "-epoch", "all", "--by", "image", "--no-flush")
+def stored_unknown(but_for_period):
+    """How many samples are stored by now whose address is not known, without those of the event of that period."""
+    # Else what an interpreter does is its caller's, which may be such an address.
+    p = dwell("prof", "--json", "--db", "db", "-epoch", "all", "--by", "image", "--no-flush", "--runtime-frames")
     if p.returncode == 1:
         return 0  # nothing is stored
     check(p.returncode == 0, p.stderr)
-    return sum(sum(r["counts"].values()) for r in json.loads(p.stdout, object_pairs_hook=added_up)["rows"]
-               if r["kind"] == "unknown")
+    return sum(n for r in json.loads(p.stdout, object_pairs_hook=added_up)["rows"] if r["kind"] == "unknown"
+               for event, n in r["counts"].items() if not event.endswith(":%d" % but_for_period))
 
 
 def sums(db="db"):
