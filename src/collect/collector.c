@@ -66,7 +66,9 @@ static void add_task(void *ctx, const struct task_record *t)
 {
 	struct collector *c = ctx;
 
-	procs_add_task(&c->procs, t);
+	/* Who wakes may be anybody. */
+	if (c->opts.wakers || target_may_have(&c->opts.target, t->tgid))
+		procs_add_task(&c->procs, t);
 }
 
 static void add_program(void *ctx, uint64_t start, uint64_t end, const char *name)

@@ -31,16 +31,6 @@ static int by_cpu(const void *a, const void *b)
 	return x->proc < y->proc ? -1 : x->proc > y->proc;
 }
 
-static bool is_target(const struct collector *c, const struct proc *p)
-{
-	if (c->opts.target.kind != TARGET_PIDS)
-		return true;
-	vec_each (pid, &c->opts.target.pids)
-		if (*pid == p->tgid)
-			return true;
-	return false;
-}
-
 /* The processes with mappings: the recorder, whose readers end before anybody has a table for them,
  * and then the busiest first. */
 static void list_busy(const struct collector *c, uint64_t end_ns, busy_list *ret)
@@ -49,7 +39,7 @@ static void list_busy(const struct collector *c, uint64_t end_ns, busy_list *ret
 		struct busy_process b = {.proc = (uint32_t)(p - c->procs.v.v)};
 
 		if (p->ended || !p->maps || procs_current(&c->procs, p->tgid) != b.proc ||
-		    !is_target(c, p))
+		    !target_may_have(&c->opts.target, p->tgid))
 			continue;
 		if (p->tgid == (uint32_t)getpid())
 			b.cpu_ticks = UINT64_MAX;

@@ -68,6 +68,7 @@ static void add_kernel_text(struct sampling *s, uint64_t start, uint64_t end, ui
 		.image = {.kind = IMAGE_KERNEL, .path = "[kernel]", .text_start = svma}};
 
 	kallsyms_build_id("/sys", &range.image.build_id);
+	s->kernel = range.image;
 	collector_add_kernel(s->collector, &range);
 }
 
@@ -410,6 +411,17 @@ static size_t save_all(struct sampling *s, struct symbol_sources *symbols,
 	is_saved(&s->saved_files, images->codes.n - 1);
 	return n_late + keep_code(&s->kept, &s->profile, places, images, s->saved_files.v,
 				  symbols->cache_dir);
+}
+
+void sampling_save_kernel(struct sampling *s, const char *images_dir)
+{
+	struct symbol_sources symbols;
+
+	if (!s->kernel.build_id.n_bytes || !has_room(s, images_dir))
+		return;
+	symbol_sources_init(&symbols, images_dir);
+	image_symbols_save(&symbols, &s->kernel, -1, NULL);
+	symbol_sources_release(&symbols);
 }
 
 /* What cannot be asked yet is asked again after so long: its file system is slow, or its child

@@ -30,6 +30,7 @@ struct sampling {
 	bool names_only; /* procedures' code is not kept with their symbols */
 	bool said_room;	 /* that there is no room for names */
 	VEC(struct module_span) modules;
+	struct image kernel; /* without a build-id: it is not known */
 	bool has_programs;   /* the collector was told where these and BPF programs are */
 	bool has_all_kernel; /* and all else that /proc/kallsyms tells */
 	unsigned n_nameless; /* samples in the kernel that were in none of these */
@@ -64,6 +65,10 @@ void sampling_settle(struct sampling *s, const char *images_dir);
  * for them at most; returns of how many files they are not done.  These are saved by a later
  * call. */
 size_t sampling_save_symbols(struct sampling *s, const char *images_dir, uint64_t wait_ns);
+
+/* Keeps the running kernel's symbols in IMAGES_DIR.  Where they are kept nowhere yet it reads them,
+ * which takes some 13 MB for a moment: less is in memory at the start than at the first flush. */
+void sampling_save_kernel(struct sampling *s, const char *images_dir);
 
 /* Whether the last sampling_save_symbols waited in vain for the symbols of IM, a file. */
 bool sampling_is_late(const struct sampling *s, const struct image *im);

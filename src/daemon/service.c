@@ -469,6 +469,7 @@ int service_start(const struct service_opts *opts, struct service **ret, struct 
 	}
 	v->journal_due_ns = clock_mono_ns() + v->opts.journal_ns;
 	v->flush_due_ns = clock_mono_ns() + v->opts.flush_ns;
+	sampling_save_kernel(&v->set->sampling, v->images_dir);
 	*ret = v;
 	return 0;
 }

@@ -172,6 +172,16 @@ static int open_all(struct opening *o, struct err *err)
 	return o->n_open ? 0 : explain(t, &o->spec, o->rc < 0 ? o->rc : -ENODEV, 0, err);
 }
 
+bool target_may_have(const struct target *t, uint32_t pid)
+{
+	if (t->kind == TARGET_ALL || t->kind == TARGET_CGROUP)
+		return true;
+	vec_each (p, &t->pids)
+		if (*p == pid)
+			return true;
+	return false;
+}
+
 int target_open(const struct target *t, const struct event_spec *spec, uint32_t event,
 		enum target_spread spread, const cpu_list *cpus, opened_list *list, struct err *err)
 {

@@ -22,6 +22,9 @@ struct target {
 	int cgroup_fd;	    /* CGROUP: an open directory */
 };
 
+/* Whether process PID may be recorded when it is there at the beginning. */
+bool target_may_have(const struct target *t, uint32_t pid);
+
 /* One perf event descriptor. */
 struct opened {
 	int fd;

@@ -605,8 +605,23 @@ SCRIPT_STEP bool hotspot_from_adapter(SCRIPT_ENV *env, struct hotspot_walk *h)
 	if (!hotspot_holds(h, ip))
 		return false;
 	h->ip = ip;
-	h->sp = popped ? sp : hotspot_sender(h, sp);
+	h->sp = popped ? sp : moved ? hotspot_sender(h, sp) : sp + 8;
+	h->other_sp = popped || moved ? 0 : hotspot_sender(h, sp);
 	return true;
+}
+
+/* Behind an adapter: which of h->sp and h->other_sp, as r13 has it, is the stack pointer of the
+ * caller, whose frame has WORDS words.  Compiled code does not write r13, so that before the
+ * adapter for interpreted methods has done so it may have that of the caller's own caller, behind
+ * the frame. */
+SCRIPT_STEP void hotspot_choose_sp(SCRIPT_ENV *env, struct hotspot_walk *h, __u64 words)
+{
+	const __u64 other = h->other_sp;
+
+	h->other_sp = 0;
+	if (other && (h->kind != HOTSPOT_COMPILED || other - h->sp < 8 * words ||
+		      !hotspot_is_code(env, v8_stack_word(env, h->sp + 8 * words - 8))))
+		h->sp = other;
 }
 
 /* Whether h->method is what the interpreter executes where it was interrupted: its bytecode is. */
@@ -722,6 +737,8 @@ SCRIPT_PART int hotspot_move(SCRIPT_ENV *env)
 		return 0;
 	h = hotspot_of(env);
 	l = HOTSPOT_LAYOUT(hotspot_process_of(env)->interpreter);
+	words = hotspot_blob_u32(h, l->frame_size);
+	hotspot_choose_sp(env, h, words);
 	if (h->kind == HOTSPOT_INTERPRETED)
 		return hotspot_from_interpreter(env, h, l);
 	if (h->kind == HOTSPOT_ADAPTER)
@@ -733,7 +750,6 @@ SCRIPT_PART int hotspot_move(SCRIPT_ENV *env)
 		return hotspot_from_popped(env, h);
 	if (h->n_left == HOTSPOT_UNTOLD)
 		return 0;
-	words = hotspot_blob_u32(h, l->frame_size);
 	if (h->n_left == HOTSPOT_BY_FP)
 		return h->fp - h->sp < 8 * (__u64)words && hotspot_by_fp(env, h);
 	if (words && words < 1 << 20 &&

@@ -184,6 +184,7 @@ struct hotspot_walk {
 	__u64 low, high; /* all heaps of the process lie there; equal: it has none */
 	/* The frame stepped from; a step makes it its caller's. */
 	__u64 ip, sp, fp;
+	__u64 other_sp;	  /* 0: sp is known for certain; see hotspot_choose_sp */
 	__u64 r13, rax;	  /* is_exact */
 	__u32 is_exact;	  /* it was interrupted at ip */
 	__u32 has_fp;	  /* fp is known */

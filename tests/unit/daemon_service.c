@@ -345,8 +345,8 @@ TEST(names_do_not_fill_a_disk)
 		fake_less = disks[i].less_mib << 20;
 		n_no_room = 0;
 		set_up(&opts, &t);
-		REQUIRE(service_start(&opts, &v, &err) >= 0);
 		readers_on_say(count_room, NULL);
+		REQUIRE(service_start(&opts, &v, &err) >= 0);
 		burn();
 		EXPECT_EQ(service_flush(v, &err), 0);
 		EXPECT_EQ(n_named(&t) > 0, disks[i].kept);

@@ -597,6 +597,43 @@ TEST(adapters)
 	}
 }
 
+/* From an adapter to compiled code: before it has written r13 that is of the caller's own caller,
+ * and then of the caller, whose frame has four words. */
+TEST(adapters_to_compiled_code)
+{
+	static const struct {
+		uint8_t code[8];
+		uint32_t frame, r13; /* from sp on */
+	} cases[] = {
+		{{0x58}, 8, 40},			  /* pop %rax */
+		{{0x58}, 8, 1},				  /* r13 is something else */
+		{{0x48, 0x89, 0x74, 0x24, 0x08}, 32, 32}, /* mov %rsi, 8(%rsp) */
+	};
+
+	for (size_t i = 0; i < n_elems(cases); i++) {
+		_mem_ struct walk *w = walk_new(INTERPRETER_HOTSPOT_8);
+		struct memory *m = &w->m;
+		struct profile p;
+
+		profile_init(&p);
+		put_blob(m, PIECES, "I2C/C2I adapters", 0);
+		w->in.ip = code_at(PIECES);
+		w->in.thread = FP;
+		w->in.r13 = w->in.sp + cases[i].r13;
+		memcpy(m->bytes + (w->in.ip - BASE), cases[i].code, 8);
+		put(m, STACK, code_at(COMPILED), 8);
+		for (uint32_t at = 32; at < 128; at += 8) /* what calls of old left */
+			put(m, STACK + at, code_at(STUB), 8);
+		put(m, STACK + cases[i].frame + 16, FP, 8);
+		put(m, STACK + cases[i].frame + 24, code_at(INTERPRETER), 8);
+		REQUIRE(walk_frames(w) == 4);
+		expect_place(m, &p, w->frames[1], "a.b.C.inner", "a/b/C.java", 0);
+		expect_place(m, &p, w->frames[2], "a.b.C.outer", "a/b/C.java", 9);
+		profile_release(&p);
+		scripts_release(&m->scripts);
+	}
+}
+
 /* A stub that takes frames off says nothing of where it was interrupted. */
 TEST(exceptions)
 {

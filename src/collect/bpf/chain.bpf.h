@@ -190,7 +190,7 @@ static __noinline int user_begin(struct sample_ctx *ctx, struct cpu_walk *w, __u
 	w->v8.shared_map = w->v8.script = w->v8.id = 0;
 	w->v8.n_steps = w->v8.is_handler = 0;
 	w->v8.checked = w->v8.entry = w->v8.bytes_map = 0;
-	w->hotspot.met = 0;
+	w->hotspot.met = w->hotspot.other_sp = 0;
 	w->python.key = w->v8.key = mix(script_seed, task & ~((__u64)LOG_PID_MASK << LOG_PID_BITS));
 	hotspot_begin(w, task & ~((__u64)LOG_PID_MASK << LOG_PID_BITS));
 	w->walk.entry_sp = mm->start_stack;
