@@ -160,7 +160,7 @@ def lazy_binding():
     outside = p.only(lambda q: "bind_all" not in q.frames)
     for q in outside:
         check(q.cause != NO_RULE or q.frames[-1:] == [] or q.frames[-1] in WITHOUT_RULES, "[truncated: %s];%s" % (q.cause, ";".join(q.frames)))
-    outside.whole("(_start|_dl_start_user);.*", "dlopen and dlclose", share=0.6,
+    outside.whole("(_start|_dl_start_user)(;.*)?", "dlopen and dlclose", share=0.6,
                   causes=AT_FIRST | IN_EXEC | {NO_RULE})
 
 
