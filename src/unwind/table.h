@@ -178,7 +178,8 @@ enum interpreter {
 	((number) >= INTERPRETER_RUBY_FIRST && (number) < INTERPRETER_GO)
 #define INTERPRETER_IS_GO(number) ((number) >= INTERPRETER_GO && (number) < N_INTERPRETERS)
 
-/* Whose functions are a list of its own (script.bpf.h); those of the others are on the stack. */
+/* Whether its functions are a list of its own (script.bpf.h).  Those of other interpreters are on
+ * the stack. */
 #define INTERPRETER_HAS_LIST(number)                                                               \
 	(((number) > INTERPRETER_NONE && (number) < INTERPRETER_V8_FIRST) ||                       \
 	 ((number) >= INTERPRETER_PHP_FIRST && (number) < INTERPRETER_GO))

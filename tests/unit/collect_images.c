@@ -4,11 +4,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -128,6 +132,32 @@ TEST(a_replaced_file_is_not_taken_for_the_old_one)
 	old = image_of(w.path, 7, 0, NULL);
 	EXPECT_EQ(old.build_id.bytes[0], 7);
 	EXPECT_EQ(old.flags, IMAGE_OFFSETS);
+	end();
+}
+
+/* The file system says the same of an open file. */
+TEST(the_generation_of_an_inode)
+{
+	uint32_t code, told = 0, asked = 0;
+	struct statfs fs;
+	struct stat st;
+	int fd;
+
+	if (statfs("/tmp", &fs) < 0 ||
+	    (fs.f_type != EXT4_SUPER_MAGIC && fs.f_type != XFS_SUPER_MAGIC))
+		SKIP("/tmp is on no ext4 or XFS");
+	begin();
+	write_file(7);
+	stat(w.path, &st);
+	image_of(w.path, 0, st.st_ino, &code);
+	fd = open(w.path, O_RDONLY | O_CLOEXEC);
+	REQUIRE(ioctl(fd, FS_IOC_GETVERSION, &asked) >= 0);
+	close(fd);
+	EXPECT(images_generation(&w.images, code, &told));
+	EXPECT_EQ(told, asked);
+	/* A record told of another file. */
+	image_of(w.path, 0, st.st_ino + 1, &code);
+	EXPECT(!images_generation(&w.images, code, &told));
 	end();
 }
 

@@ -172,7 +172,7 @@ TEST(functions_of_a_copied_list)
 			expected[n++] = cases[i].at_root[k];
 		expect(CHAIN_COMPLETE, n, expected);
 
-		/* Of another interpreter's loop it says nothing. */
+		/* The loop of another interpreter executes none of it. */
 		t.in.script_image = LIB;
 		EXPECT_EQ(walk(), CHAIN_COMPLETE);
 		EXPECT_EQ(SCRIPT_CODE(t.frames[1]) % SCRIPT_N_KINDS, SCRIPT_NOT_COPIED);

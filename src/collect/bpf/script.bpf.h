@@ -484,7 +484,8 @@ static int script_next_loop(__u32 i, struct cpu_walk **walk)
 		return 1;
 	if (w->n_frames == n && p->anchor == anchor && p->frame == frame && p->index == index)
 		return 1;
-	put_frame(w, p->mark_at);
+	/* The process may have written anything there: no word of its own is a frame. */
+	put_frame(w, p->mark_at & FRAME_OFF_MASK);
 	return !p->frame || p->failed;
 }
 
