@@ -48,6 +48,11 @@ static struct hotspot_walk *hotspot_of(SCRIPT_ENV *env);
 /* Whether what is at AVMA can be executed, as far as that was met. */
 SCRIPT_PART int hotspot_is_code(SCRIPT_ENV *env, __u64 avma);
 
+/* Provided by the includer: hotspot_hop() and hotspot_slot_step() until they return 0, at the most
+ * HOTSPOT_HOPS and HOTSPOT_SLOTS - 1 times. */
+static void hotspot_each_hop(SCRIPT_ENV *env);
+static void hotspot_each_slot(SCRIPT_ENV *env);
+
 /* Looks up what is at AVMA, so that hotspot_is_code() can tell. */
 static void hotspot_meet(SCRIPT_ENV *env, __u64 avma);
 
@@ -129,13 +134,26 @@ SCRIPT_STEP void hotspot_span(struct hotspot_walk *h, const struct hotspot_proce
 	}
 }
 
+/* From h->segment towards the first one of its blob; 0: no further. */
+SCRIPT_STEP int hotspot_hop(SCRIPT_ENV *env)
+{
+	struct hotspot_walk *h = hotspot_of(env);
+	__u8 back;
+
+	if (!script_read(env, h->segments + h->segment, &back, 1, 1) || back == HOTSPOT_FREE ||
+	    back > h->segment)
+		return 0;
+	h->is_first = !back;
+	h->segment -= back;
+	return back != 0;
+}
+
 /* Puts into h->at the blob that h->ip is in; 0: it is in none. */
 SCRIPT_PART int hotspot_find_blob(SCRIPT_ENV *env)
 {
 	const struct hotspot_process *p;
 	struct hotspot_walk *h;
-	__u64 avma, low = 0, segments = 0, segment;
-	__u8 back;
+	__u64 avma, low = 0, segments = 0;
 
 	if (!env)
 		return 0;
@@ -153,18 +171,13 @@ SCRIPT_PART int hotspot_find_blob(SCRIPT_ENV *env)
 	}
 	if (!low)
 		return 0;
-	segment = (avma - low) >> (p->log2_segment & 31);
-	for (int i = 0; i < HOTSPOT_HOPS; i++) {
-		if (!script_read(env, segments + segment, &back, 1, 1) || back == HOTSPOT_FREE ||
-		    back > segment)
-			return 0;
-		if (!back) {
-			h->at = low + (segment << (p->log2_segment & 31)) + HOTSPOT_HEADER_BYTES;
-			return 1;
-		}
-		segment -= back;
-	}
-	return 0;
+	h->segments = segments;
+	h->segment = (avma - low) >> (p->log2_segment & 31);
+	h->is_first = 0;
+	hotspot_each_hop(env);
+	if (h->is_first)
+		h->at = low + (h->segment << (p->log2_segment & 31)) + HOTSPOT_HEADER_BYTES;
+	return (int)h->is_first;
 }
 
 /* What the blob in H is. */
@@ -547,6 +560,18 @@ SCRIPT_STEP bool hotspot_is_called_from(SCRIPT_ENV *env, const struct hotspot_wa
 	       avma + (__u64)(__s64)(__s32)(code >> 32) - begin < end - begin;
 }
 
+/* Whether word I + 1 of the stack of the stub in H is the return address of a call of it: what is
+ * above it is h->called_sp then, and 0 is returned. */
+SCRIPT_STEP int hotspot_slot_step(SCRIPT_ENV *env, __u32 i)
+{
+	const struct hotspot_layout *l = HOTSPOT_LAYOUT(hotspot_process_of(env)->interpreter);
+	struct hotspot_walk *h = hotspot_of(env);
+	const __u64 at = h->sp + 8 * (i + 1ULL);
+
+	h->called_sp = hotspot_is_called_from(env, h, l, v8_stack_word(env, at)) ? at + 8 : 0;
+	return !h->called_sp;
+}
+
 /* From a stub that says nothing of its frames: by its frame pointer where that is near, by the
  * return address where that is the next word, by the next one that is of a call of the stub, or by
  * a frame pointer farther off, with registers that were pushed between. */
@@ -568,9 +593,9 @@ SCRIPT_STEP bool hotspot_from_stub(SCRIPT_ENV *env, struct hotspot_walk *h,
 		h->unmet = word;
 		return false;
 	}
-	for (__u32 i = 1; i < HOTSPOT_SLOTS; i++)
-		if (hotspot_is_called_from(env, h, l, v8_stack_word(env, sp + 8 * i)))
-			return hotspot_return(env, h, sp + 8 * i + 8);
+	hotspot_each_slot(env);
+	if (h->called_sp)
+		return hotspot_return(env, h, h->called_sp);
 	return above < HOTSPOT_MOST_PUSHED && hotspot_is_code(env, v8_stack_word(env, h->fp + 8)) &&
 	       hotspot_by_fp(env, h);
 }

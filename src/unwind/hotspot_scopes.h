@@ -34,6 +34,7 @@
 static __u64 script_told_key(SCRIPT_ENV *env, __u64 key);
 static struct hotspot_inlined *hotspot_inlined_of(SCRIPT_ENV *env, __u64 key);
 static void hotspot_each_scope(SCRIPT_ENV *env);
+static void hotspot_each_half(SCRIPT_ENV *env); /* hotspot_halve(), until that returns 0 */
 
 /* The next number of h->scope_bytes, UNSIGNED5 (hotspot_lines.c). */
 SCRIPT_STEP __u32 hotspot_number(struct hotspot_walk *h, __u32 extra)
@@ -49,34 +50,43 @@ SCRIPT_STEP __u32 hotspot_number(struct hotspot_walk *h, __u32 extra)
 	return sum;
 }
 
+/* Looks at the PcDesc in the midst of those that h->pc may be among; 0: no further. */
+SCRIPT_STEP int hotspot_halve(SCRIPT_ENV *env)
+{
+	struct hotspot_walk *h = hotspot_of(env);
+	const __u32 middle = (h->from + h->to) / 2;
+	__u32 words[2];
+
+	if (h->from >= h->to)
+		return 0;
+	if (!script_read(env, h->pcs + HOTSPOT_PC_BYTES * (__u64)middle, words, 8, 8)) {
+		h->scope = 0;
+		return 0;
+	}
+	if (words[0] + 1 <= h->pc) { /* the first one is at -1 */
+		h->from = middle + 1;
+	} else {
+		h->to = middle;
+		h->scope = words[1];
+	}
+	return 1;
+}
+
 /* Puts into h->scope that of the first PcDesc at or behind h->pc; 0: there is none. */
 SCRIPT_PART int hotspot_find_pc(SCRIPT_ENV *env)
 {
 	const struct hotspot_layout *l;
 	struct hotspot_walk *h;
-	__u64 pcs;
-	__u32 words[2];
 
 	if (!env)
 		return 0;
 	h = hotspot_of(env);
 	l = HOTSPOT_LAYOUT(hotspot_process_of(env)->interpreter);
-	pcs = h->at + hotspot_blob_u32(h, l->pcs);
+	h->pcs = h->at + hotspot_blob_u32(h, l->pcs);
 	h->from = 0;
 	h->to = (hotspot_blob_u32(h, l->pcs_end) - hotspot_blob_u32(h, l->pcs)) / HOTSPOT_PC_BYTES;
 	h->scope = 0;
-	for (int i = 0; i < 20 && h->from < h->to; i++) {
-		const __u32 middle = (h->from + h->to) / 2;
-
-		if (!script_read(env, pcs + HOTSPOT_PC_BYTES * (__u64)middle, words, 8, 8))
-			return 0;
-		if (words[0] + 1 <= h->pc) { /* the first one is at -1 */
-			h->from = middle + 1;
-		} else {
-			h->to = middle;
-			h->scope = words[1];
-		}
-	}
+	hotspot_each_half(env);
 	return h->scope != 0;
 }
 

@@ -184,17 +184,21 @@ struct hotspot_walk {
 	__u64 low, high; /* all heaps of the process lie there; equal: it has none */
 	/* The frame stepped from; a step makes it its caller's. */
 	__u64 ip, sp, fp;
-	__u64 other_sp;	  /* 0: sp is known for certain; see hotspot_choose_sp */
-	__u64 r13, rax;	  /* is_exact */
-	__u32 is_exact;	  /* it was interrupted at ip */
-	__u32 has_fp;	  /* fp is known */
-	__u32 kind;	  /* of its code: enum hotspot_kind */
-	__u32 met;	  /* frames of the walk were HotSpot's */
-	__u64 at, method; /* its blob; what it executes, 0: no method */
-	__u64 number;	  /* of that, or of a stub */
-	__u64 name;	  /* of the blob */
-	__u64 unmet;	  /* what may be a stub's return address, of a mapping not met yet */
-	__u64 is_met;	  /* that was looked up */
+	__u64 other_sp;		 /* 0: sp is known for certain; see hotspot_choose_sp */
+	__u64 r13, rax;		 /* is_exact */
+	__u32 is_exact;		 /* it was interrupted at ip */
+	__u32 has_fp;		 /* fp is known */
+	__u32 kind;		 /* of its code: enum hotspot_kind */
+	__u32 met;		 /* frames of the walk were HotSpot's */
+	__u64 at, method;	 /* its blob; what it executes, 0: no method */
+	__u64 number;		 /* of that, or of a stub */
+	__u64 name;		 /* of the blob */
+	__u64 segments, segment; /* of a heap: what tells of them, one of its blob */
+	__u32 is_first;		 /* that is its first one */
+	__u32 spare_2;
+	__u64 called_sp; /* of the caller of a stub; 0: not found */
+	__u64 unmet;	 /* what may be a stub's return address, of a mapping not met yet */
+	__u64 is_met;	 /* that was looked up */
 	__u64 bytecode, max_stack;
 	__u32 n_code, off;
 	__u32 n_left;	/* is_exact: words of its frame that are left; 0: all; or see above */
@@ -204,7 +208,8 @@ struct hotspot_walk {
 	__u32 is_inlined; /* what it executes is in the entry of `key` */
 	__u64 key;
 	__u32 pc;	       /* what is looked for, from the code's begin on */
-	__u32 from, to;	       /* among its PcDescs */
+	__u64 pcs;	       /* where its PcDescs are */
+	__u32 from, to;	       /* it is among these */
 	__u32 scope, n_scopes; /* where the next one is; 0: there is none; that were met */
 	__u32 n_taken;	       /* bytes of `scope_bytes` */
 	__u8 scope_bytes[16];

@@ -62,6 +62,8 @@ static bool script_is_told(SCRIPT_ENV *env, __u64 number);
 static bool script_send(SCRIPT_ENV *env, struct python_walk *p);
 static void script_note(SCRIPT_ENV *env, __u64 number);
 
+#include "unwind/text.h"
+
 /* The word at AVMA; 0 when it cannot be read. */
 SCRIPT_STEP __u64 python_word(SCRIPT_ENV *env, __u64 avma)
 {
@@ -117,13 +119,21 @@ SCRIPT_STEP void python_begin(SCRIPT_ENV *env, struct python_walk *p, const stru
 	p->failed = 0;
 }
 
-/* Reads the string at AVMA into TO; returns a hash of it, 0 when it cannot be read. */
-SCRIPT_STEP __u64 python_text(SCRIPT_ENV *env, struct python_walk *p, const struct python_layout *l,
-			      __u64 avma, struct script_text *to)
+/* Reads the string at AVMA into PART of the record; returns a hash of it, 0 when it cannot be
+ * read. */
+SCRIPT_PART __u64 python_text(SCRIPT_ENV *env, __u64 avma, enum script_part part)
 {
-	__u64 n, hash;
+	const struct python_layout *l;
+	struct script_text *to;
+	struct python_walk *p;
+	__u64 n;
 	__u32 state, kind, n_bytes;
 
+	if (!env)
+		return 0;
+	p = script_walk(env);
+	l = PYTHON_LAYOUT(p->interpreter);
+	to = text_of(p, part);
 	if (!script_read(env, avma, p->words, PYTHON_TEXT_WORDS * 8, PYTHON_TEXT_WORDS * 8))
 		return 0;
 	n = p->words[2];
@@ -133,18 +143,14 @@ SCRIPT_STEP __u64 python_text(SCRIPT_ENV *env, struct python_walk *p, const stru
 		return 0;
 	n *= kind;
 	n_bytes = n < SCRIPT_TEXT_BYTES ? (__u32)n : SCRIPT_TEXT_BYTES;
+	text_clear(to);
 	to->is_cut = n > SCRIPT_TEXT_BYTES;
 	to->kind = kind;
 	to->n_bytes = n_bytes;
-	for (int i = 0; i < SCRIPT_TEXT_BYTES / 8; i++)
-		to->words[i] = 0;
 	avma += state >> 6 & 1 ? l->ascii : l->compact;
 	if (!script_read(env, avma, to->words, n_bytes, SCRIPT_TEXT_BYTES))
 		return 0;
-	hash = script_mix(n, kind);
-	for (int i = 0; i < SCRIPT_TEXT_BYTES / 8; i++)
-		hash = script_mix(hash, to->words[i]);
-	return hash | 1;
+	return script_mix(text_hash(to, n), kind) | 1;
 }
 
 /* Whether P may look at one more of PHP's or Ruby's frames, Perl's contexts or HotSpot's scopes.
@@ -205,12 +211,12 @@ SCRIPT_STEP __u64 python_code(SCRIPT_ENV *env, struct python_walk *p, const stru
 	number = script_mix(script_mix(number, lines), first_line);
 	if (file != p->file) {
 		p->file = 0;
-		p->file_hash = python_text(env, p, l, file, &p->record.file);
+		p->file_hash = python_text(env, file, SCRIPT_FILE);
 		if (!p->file_hash)
 			return SCRIPT_UNREADABLE;
 		p->file = file;
 	}
-	name_hash = python_text(env, p, l, name, &p->record.name);
+	name_hash = python_text(env, name, SCRIPT_NAME);
 	if (!name_hash)
 		return SCRIPT_UNREADABLE;
 	number = script_mix(script_mix(number, p->file_hash), name_hash) & SCRIPT_CODE_MASK;

@@ -146,6 +146,18 @@ static void v8_each_begin(struct python_env *env)
 		;
 }
 
+static void v8_each_half(struct python_env *env)
+{
+	for (uint32_t i = 0; i < SCRIPT_MOST_HALVES && v8_halve(env); i++)
+		;
+}
+
+static void v8_each_outward(struct python_env *env)
+{
+	for (uint32_t i = 0; i < V8_MOST_INLINED && v8_outward(env); i++)
+		;
+}
+
 static void v8_each_inlined(struct python_env *env)
 {
 	for (__u32 i = 0; i < V8_MOST_INLINED && v8_inlined(env); i++)
@@ -226,6 +238,30 @@ static struct hotspot_inlined *hotspot_inlined_of(struct python_env *env, __u64 
 static void hotspot_each_scope(struct python_env *env)
 {
 	for (uint32_t i = 0; i <= HOTSPOT_MOST_SCOPES && hotspot_scope(env); i++)
+		;
+}
+
+static void ruby_each_environment(struct python_env *env)
+{
+	for (uint32_t i = 0; i < RUBY_MOST_OUTER && ruby_environment(env); i++)
+		;
+}
+
+static void hotspot_each_hop(struct python_env *env)
+{
+	for (uint32_t i = 0; i < HOTSPOT_HOPS && hotspot_hop(env); i++)
+		;
+}
+
+static void hotspot_each_slot(struct python_env *env)
+{
+	for (uint32_t i = 0; i < HOTSPOT_SLOTS - 1 && hotspot_slot_step(env, i); i++)
+		;
+}
+
+static void hotspot_each_half(struct python_env *env)
+{
+	for (uint32_t i = 0; i < SCRIPT_MOST_HALVES && hotspot_halve(env); i++)
 		;
 }
 

@@ -96,6 +96,9 @@ static const struct python_layout python_layouts[PYTHON_N_LAYOUTS] = {
  * blocks and loops as well. */
 #define SCRIPT_MOST_STEPS 4096
 
+/* A sorted table of an interpreter's or a compiler's is halved so often at most. */
+#define SCRIPT_MOST_HALVES 20
+
 /* How much of an interpreter's list of frames is read at once, where frames lie behind each
  * other. */
 #define NEAR_BYTES 512
@@ -124,7 +127,8 @@ struct python_walk {
 	 * that, its instructions, what tells their lines, the code of the method that it stands
 	 * in, and what that method is; all that is left is put, whichever loop executes it.  `sp`
 	 * and `end` are those of the stack of frames. */
-	__u64 symbols, method, entry, instructions, n_instructions, entries, starts, local, def;
+	__u64 symbols, method, outer_method, entry, instructions, n_instructions, entries, starts,
+		local, def;
 	__u32 n_entries, is_rest;
 	__u32 n_steps;	   /* SCRIPT_MOST_STEPS: of all loops */
 	__u32 is_internal; /* PHP: CODE is one that it brings along */

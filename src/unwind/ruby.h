@@ -91,6 +91,10 @@ SCRIPT_STEP void ruby_put_collector(SCRIPT_ENV *env, struct python_walk *p)
 		script_put(env, FRAME_SCRIPT(number, SCRIPT_NO_OFF));
 }
 
+/* Provided by the includer: ruby_environment() until that returns 0, at the most RUBY_MOST_OUTER
+ * times. */
+static void ruby_each_environment(SCRIPT_ENV *env);
+
 /* Finds the innermost frame of the thread.  SYMBOLS is the table of names, 0: not known. */
 SCRIPT_PART int ruby_begin(SCRIPT_ENV *env, __u64 anchor, __u64 symbols)
 {
@@ -277,27 +281,26 @@ SCRIPT_STEP __u64 ruby_method(SCRIPT_ENV *env, struct python_walk *p, __u64 avma
 	return 0;
 }
 
-/* The method entry of the frame whose environment is at EP, in P->words as well: its own, or
- * that of what a block stands in. */
-SCRIPT_PART __u64 ruby_method_of(SCRIPT_ENV *env, __u64 ep)
+/* Puts the method entry of the environment in P->words into p->outer_method, and its words into
+ * P->words; else the environment that it stands in into P->words, and returns 1. */
+SCRIPT_STEP int ruby_environment(SCRIPT_ENV *env)
 {
-	struct python_walk *p;
-	__u64 method, outer, flags;
+	struct python_walk *p = script_walk(env);
+	const __u64 outer = p->words[RUBY_ENV_OUTER] & ~3ULL, flags = p->words[RUBY_ENV_FLAGS];
 
+	p->outer_method = ruby_method(env, p, p->words[RUBY_ENV_METHOD]);
+	return !p->outer_method && !(flags & RUBY_FLAG_LOCAL) &&
+	       script_read(env, outer - 16, p->words, 3 * 8, PYTHON_STATE_WORDS * 8);
+}
+
+/* The method entry of the frame whose environment is in P->words, and its words in P->words: its
+ * own, or that of what a block stands in; 0: there is none. */
+SCRIPT_PART __u64 ruby_method_of(SCRIPT_ENV *env)
+{
 	if (!env)
 		return 0;
-	p = script_walk(env);
-	for (int i = 0; i < RUBY_MOST_OUTER; i++) {
-		outer = p->words[RUBY_ENV_OUTER];
-		flags = p->words[RUBY_ENV_FLAGS];
-		method = ruby_method(env, p, p->words[RUBY_ENV_METHOD]);
-		if (method || flags & RUBY_FLAG_LOCAL)
-			return method;
-		ep = outer & ~3ULL;
-		if (!script_read(env, ep - 16, p->words, 3 * 8, PYTHON_STATE_WORDS * 8))
-			return 0;
-	}
-	return 0;
+	ruby_each_environment(env);
+	return script_walk(env)->outer_method;
 }
 
 /* Puts the class of the method entry in P->words into P's record; a hash of its name. */
@@ -510,7 +513,7 @@ SCRIPT_STEP bool ruby_step(SCRIPT_ENV *env, struct python_walk *p)
 	if (iseq && iseq == p->code && entry && entry == p->entry) {
 		number = p->number;
 	} else {
-		method = ruby_method_of(env, ep);
+		method = ruby_method_of(env);
 		number = magic == RUBY_MAGIC_CFUNC ? ruby_c_method(env, p, l, method)
 						   : ruby_code(env, p, l, iseq, method);
 		p->entry = method == entry ? entry : 0;

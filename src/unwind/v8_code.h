@@ -55,6 +55,8 @@ static void v8_each_inlined(SCRIPT_ENV *env);
 static void v8_each_place(SCRIPT_ENV *env, __u32 n_bytes); /* v8_place(), until that returns 0 */
 static void v8_each_bytecode(SCRIPT_ENV *env, __u32 n);	   /* v8_bytecode(), likewise */
 static void v8_each_begin(SCRIPT_ENV *env);		   /* v8_begins(), until that returns 1 */
+static void v8_each_half(SCRIPT_ENV *env);		   /* v8_halve(), until that returns 0 */
+static void v8_each_outward(SCRIPT_ENV *env);		   /* v8_outward(), likewise */
 
 /* Puts the number of the function whose SharedFunctionInfo is v->shared into v->number, and tells
  * of it once; 0: it is none. */
@@ -161,12 +163,33 @@ SCRIPT_PART int v8_find_code(SCRIPT_ENV *env)
 	return v->code && v8_open_code(env);
 }
 
+/* Looks at the safepoint in the midst of those that v->off may be among; 0: no further. */
+SCRIPT_STEP int v8_halve(SCRIPT_ENV *env)
+{
+	struct v8_walk *v = v8_of(env);
+	const __u32 middle = (v->from + v->to) / 2;
+	const __u64 at = v->safepoints + 8 + (__u64)v->n_entry * middle;
+	__u64 off = 0;
+
+	if (v->from >= v->to || !script_read(env, at, &off, v->n_pc, 8))
+		return 0;
+	if (off == v->off) {
+		v->safepoint = at;
+		return 0;
+	}
+	if (off < v->off)
+		v->from = middle + 1;
+	else
+		v->to = middle;
+	return 1;
+}
+
 /* Whether a script goes on at v->off: its safepoint says where to go when the code is thrown
  * away. */
 SCRIPT_PART int v8_is_call(SCRIPT_ENV *env)
 {
-	__u32 from = 0, to, n_pc = 4, n_index = 4, n_entry = 12, head[2];
-	__u64 word, none = 0xffffffff;
+	__u32 n_index = 4, head[2];
+	__u64 word = 0, none = 0xffffffff;
 	struct v8_walk *v;
 
 	if (!env)
@@ -174,34 +197,23 @@ SCRIPT_PART int v8_is_call(SCRIPT_ENV *env)
 	v = v8_of(env);
 	if (!script_read(env, v->safepoints, head, 8, 8))
 		return 0;
+	v->n_pc = 4;
+	v->n_entry = 12;
 	if (!V8_LAYOUT(v->interpreter)->is_old) {
 		/* How long an entry's numbers are: pc, index, 1 + where to go, registers. */
-		n_pc = head[1] >> 4 & 7;
+		v->n_pc = head[1] >> 4 & 7;
 		n_index = head[1] >> 7 & 7;
-		n_entry = 2 * n_pc + n_index + (head[1] >> 1 & 7);
+		v->n_entry = 2 * v->n_pc + n_index + (head[1] >> 1 & 7);
 		none = 0;
-		if (!(head[1] & 1) || n_pc > 4)
+		if (!(head[1] & 1) || v->n_pc > 4)
 			return 0;
 	}
-	to = head[0];
-	for (int i = 0; i < 20 && from < to; i++) {
-		const __u32 middle = (from + to) / 2;
-		const __u64 at = v->safepoints + 8 + (__u64)n_entry * middle;
-
-		word = 0;
-		if (!script_read(env, at, &word, n_pc, 8))
-			return 0;
-		if (word == v->off) {
-			word = 0;
-			return script_read(env, at + n_pc + n_index, &word, n_pc, 8) &&
-			       word != none;
-		}
-		if (word < v->off)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return 0;
+	v->safepoint = v->from = 0;
+	v->to = head[0];
+	v8_each_half(env);
+	return v->safepoint &&
+	       script_read(env, v->safepoint + v->n_pc + n_index, &word, v->n_pc, 8) &&
+	       word != none;
 }
 
 /* Takes byte I of the table; 0: the position of v->off is found. */
@@ -311,13 +323,25 @@ SCRIPT_STEP int v8_inlined(SCRIPT_ENV *env)
 	return id != 0;
 }
 
+/* From v->position, in an inlined function, to where that was called from; 0: no further. */
+SCRIPT_STEP int v8_outward(SCRIPT_ENV *env)
+{
+	struct v8_walk *v = v8_of(env);
+	const __u32 id = (__u32)(v->position >> 31) & 0xffff;
+	__u64 words[2];
+
+	v->is_own = !id && !(v->position & 1);
+	if (!id || !v8_read_call(env, v, id, words))
+		return 0;
+	v->position = words[0];
+	return 1;
+}
+
 /* Puts the position in the optimised code's own function that is the last one before v->pc into
  * v->position; 0: none is known, or the code is not v->shared's. */
 SCRIPT_PART int v8_near_position(SCRIPT_ENV *env)
 {
 	struct v8_walk *v;
-	__u64 words[2];
-	__u32 id;
 
 	if (!env)
 		return 0;
@@ -326,15 +350,8 @@ SCRIPT_PART int v8_near_position(SCRIPT_ENV *env)
 	if ((v->code_shared != v->shared && v8_object_word(env, v->code_shared, 8) != v->shared) ||
 	    !v8_find_position(env))
 		return 0;
-	for (int i = 0; i < V8_MOST_INLINED; i++) {
-		id = (__u32)(v->position >> 31) & 0xffff;
-		if (!id)
-			return !(v->position & 1);
-		if (!v8_read_call(env, v, id, words))
-			return 0;
-		v->position = words[0];
-	}
-	return 0;
+	v8_each_outward(env);
+	return (int)v->is_own;
 }
 
 /* The key of the entry for v->pc. */

@@ -225,6 +225,11 @@ struct v8_walk {
 	__u32 flags, is_async; /* of SHARED; the frame's function is an async one */
 	__u64 function;	       /* of the frame */
 	__u64 slots, promise;  /* where the frame's slots are; what is awaited */
+	__u64 safepoint;       /* where the one looked for is; 0: there is none */
+	__u32 from, to;	       /* it is among these */
+	__u32 n_pc, n_entry;   /* bytes of its offset, of all of it */
+	__u32 is_own;	       /* POSITION is in the code's own function, and exact */
+	__u32 spare;
 };
 
 #endif

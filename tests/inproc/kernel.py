@@ -96,14 +96,15 @@ def stolen():
 
 
 def who_may_see_the_kernel():
-    """The call's place has the kernel's time, and hardly a tick is without a place.  The clock goes on in time that
-    the host takes from a virtual machine, and no interrupt comes there."""
+    """The call's place has the kernel's time, and few ticks are without a place: not the third that is spent in the
+    kernel.  The clock goes on in time that the host takes from a virtual machine, whether it tells of it or not, and
+    no interrupt comes there."""
     before = stolen()
     said = kernel("sprofil")
     taken = stolen() - before
     n, unplaced = ns_of(said, "ticks"), ns_of(said, "unplaced")
     note("%d ticks, %d without a place; %d were stolen" % (n, unplaced, taken))
-    likely(unplaced <= 0.02 * n + taken, "%d of %d ticks without a place, %d stolen" % (unplaced, n, taken))
+    likely(unplaced <= 0.12 * n + taken, "%d of %d ticks without a place, %d stolen" % (unplaced, n, taken))
     likely(n - ns_of(said, "got_a") - ns_of(said, "got_b") >= 0.8 * ns_of(said, "in_kernel") / TICK, "too few in read(2)")
 
 

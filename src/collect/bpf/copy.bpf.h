@@ -86,13 +86,17 @@ static int copy_list(__u32 i, struct cpu_walk **walk)
 	return 0;
 }
 
-/* In how many chunks the stack is from the one on with the frame in which the walk W was left. */
-static __always_inline __u64 copy_length(struct cpu_walk *w)
+/* In how many chunks the stack is from the one on with the frame in which the walk W was left.  Not
+ * static: the verifier follows what comes after it once, not for each way through it. */
+__noinline __u64 copy_length(struct cpu_walk *w)
 {
-	const __u64 sp = w->walk.sp;
-	__u64 end, n, most = COPY_THREAD_BYTES / COPY_CHUNK_BYTES;
-	const bool may_be_deep = w->copied_bytes < (__u64)w->copy_n * COPY_CHUNK_BYTES / 2;
+	__u64 sp, end, n, most = COPY_THREAD_BYTES / COPY_CHUNK_BYTES;
+	bool may_be_deep;
 
+	if (!w)
+		return 0;
+	sp = w->walk.sp;
+	may_be_deep = w->copied_bytes < (__u64)w->copy_n * COPY_CHUNK_BYTES / 2;
 	if (!vma_read(&w->vma, &w->node, w->mm, sp))
 		return 0;
 	end = w->vma.end;

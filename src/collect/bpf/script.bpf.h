@@ -176,6 +176,39 @@ static __always_inline void hotspot_each_scope(struct cpu_walk *w)
 
 #include "unwind/hotspot.h"
 
+/* bpf_loop: a segment of a heap. */
+static int hotspot_next_hop(__u32 i, struct cpu_walk **walk)
+{
+	return !hotspot_hop(*walk);
+}
+
+static __always_inline void hotspot_each_hop(struct cpu_walk *w)
+{
+	bpf_loop(HOTSPOT_HOPS, hotspot_next_hop, &w, 0);
+}
+
+/* bpf_loop: a word of a stub's stack. */
+static int hotspot_next_slot(__u32 i, struct cpu_walk **walk)
+{
+	return !hotspot_slot_step(*walk, i);
+}
+
+static __always_inline void hotspot_each_slot(struct cpu_walk *w)
+{
+	bpf_loop(HOTSPOT_SLOTS - 1, hotspot_next_slot, &w, 0);
+}
+
+/* bpf_loop: half of a table. */
+static int hotspot_next_half(__u32 i, struct cpu_walk **walk)
+{
+	return !hotspot_halve(*walk);
+}
+
+static __always_inline void hotspot_each_half(struct cpu_walk *w)
+{
+	bpf_loop(SCRIPT_MOST_HALVES, hotspot_next_half, &w, 0);
+}
+
 __noinline int hotspot_is_code(struct cpu_walk *w, __u64 avma)
 {
 	const struct last_walk *last;
@@ -290,6 +323,17 @@ __noinline int perl_frames(struct cpu_walk *w, __u64 key)
 	if (w->python.failed)
 		put_mark(w, w->python.failed + SCRIPT_PERL);
 	return 0;
+}
+
+/* bpf_loop: an environment of Ruby's. */
+static int ruby_next_environment(__u32 i, struct cpu_walk **walk)
+{
+	return !ruby_environment(*walk);
+}
+
+static __always_inline void ruby_each_environment(struct cpu_walk *w)
+{
+	bpf_loop(RUBY_MOST_OUTER, ruby_next_environment, &w, 0);
 }
 
 /* bpf_loop: one frame of Ruby's. */
@@ -494,20 +538,17 @@ static int script_next_loop(__u32 i, struct cpu_walk **walk)
  * program itself.  Inlined: no more than 8 functions may call each other. */
 static __always_inline void script_list(struct cpu_walk *w)
 {
-	struct task_struct *t = (struct task_struct *)bpf_get_current_task_btf();
-	struct mm_struct *mm = t->mm;
+	const struct mm_struct *mm = (const void *)w->mm;
 	struct script_process *known;
 	struct walk_region region = {0};
 	__u64 sp;
 	__u32 n_frames, n_listed;
 
-	if (!mm)
-		return;
 	known = script_process_of(w);
 	w->walk.loop = known->image;
 	w->walk.loop_bias = known->bias;
 	if (known->key != w->python.key) {
-		if (!region_known(w, mm->start_code, &region))
+		if (!region_known(w, BPF_CORE_READ(mm, start_code), &region))
 			return;
 		w->walk.loop = region.image;
 		w->walk.loop_bias = region.bias;
@@ -631,6 +672,28 @@ static __always_inline void v8_each_bytecode(struct cpu_walk *w, __u32 n)
 	bpf_loop(n, v8_next_bytecode, &w, 0);
 }
 
+/* bpf_loop: half of a table. */
+static int v8_next_half(__u32 i, struct cpu_walk **walk)
+{
+	return !v8_halve(*walk);
+}
+
+static __always_inline void v8_each_half(struct cpu_walk *w)
+{
+	bpf_loop(SCRIPT_MOST_HALVES, v8_next_half, &w, 0);
+}
+
+/* bpf_loop: what called an inlined function. */
+static int v8_next_outward(__u32 i, struct cpu_walk **walk)
+{
+	return !v8_outward(*walk);
+}
+
+static __always_inline void v8_each_outward(struct cpu_walk *w)
+{
+	bpf_loop(V8_MOST_INLINED, v8_next_outward, &w, 0);
+}
+
 /* bpf_loop: an inlined function. */
 static int v8_next_inlined(__u32 i, struct cpu_walk **walk)
 {
@@ -732,27 +795,18 @@ static __always_inline bool walk_keeps_fp(struct cpu_walk *w, struct walk *walk)
 /* Puts what user space said of the process TASK, as in a log's slot, into its place. */
 static __always_inline void hotspot_learn(struct cpu_walk *w, struct hotspot_process *p, __u64 task)
 {
-	const __u32 hash = image_key_hash(task, RUNTIME_DEV, 0);
+	struct image_probing found = {.key = {.ino = task, .dev = RUNTIME_DEV},
+				      .hash = image_key_hash(task, RUNTIME_DEV, 0)};
+	const struct image_key *k = &found.key;
 	const struct unwind_image *image;
-	struct image_key *k;
-	__u32 at, number;
 
 	p->n_heaps = p->interpreter = 0;
-	for (__u32 i = 0; i < IMAGE_PROBES; i++) {
-		at = (hash + i) & (n_image_keys - 1);
-		k = bpf_map_lookup_elem(&image_keys, &at);
-		if (!k || !k->number)
-			return;
-		if (k->dev != RUNTIME_DEV || k->ino != task)
-			continue;
-		number = k->number;
-		image = bpf_map_lookup_elem(&unwind_images, &number);
-		if (!image || !INTERPRETER_IS_HOTSPOT(image->interpreter))
-			return;
-		p->interpreter = image->interpreter;
-		hotspot_open(w, p, image->anchor - ((__u64)k->generation << 32 | k->spare));
+	bpf_loop(IMAGE_PROBES, image_probe, &found, 0);
+	image = k->number ? bpf_map_lookup_elem(&unwind_images, &k->number) : NULL;
+	if (!image || !INTERPRETER_IS_HOTSPOT(image->interpreter))
 		return;
-	}
+	p->interpreter = image->interpreter;
+	hotspot_open(w, p, image->anchor - ((__u64)k->generation << 32 | k->spare));
 }
 
 /* Begins with process TASK, as in a log's slot, without its thread.  What is known of a process is

@@ -392,21 +392,36 @@ static __noinline void ask(struct cpu_walk *w, __u32 number)
 		bpf_ringbuf_output(&requests, &r, sizeof(r), BPF_RB_FORCE_WAKEUP);
 }
 
+/* What looks for an image by its key. */
+struct image_probing {
+	struct image_key key; /* its number once it is found, else 0 */
+	__u32 hash;
+};
+
+static int image_probe(__u32 i, struct image_probing *p)
+{
+	__u32 at = (p->hash + i) & (n_image_keys - 1);
+	const struct image_key *k = bpf_map_lookup_elem(&image_keys, &at);
+
+	if (!k || !k->number)
+		return 1;
+	if (k->ino != p->key.ino || k->dev != p->key.dev ||
+	    (k->generation != p->key.generation && k->dev != RUNTIME_DEV))
+		return 0;
+	p->key = *k;
+	return 1;
+}
+
 /* The image of the file in w->vma, or WALK_UNKNOWN_FILE. */
 static __always_inline __u32 image_find(struct cpu_walk *w)
 {
-	__u32 hash = image_key_hash(w->vma.ino, w->vma.dev, w->vma.generation), at;
-	struct image_key *k;
+	struct image_probing p = {
+		.key = {.ino = w->vma.ino, .dev = w->vma.dev, .generation = w->vma.generation},
+		.hash = image_key_hash(w->vma.ino, w->vma.dev, w->vma.generation)};
 
-	for (__u32 i = 0; i < IMAGE_PROBES; i++) {
-		at = (hash + i) & (n_image_keys - 1);
-		k = bpf_map_lookup_elem(&image_keys, &at);
-		if (!k || !k->number)
-			break;
-		if (k->ino == w->vma.ino && k->dev == w->vma.dev &&
-		    k->generation == w->vma.generation)
-			return k->number <= FRAME_MAX_IMAGES ? k->number : WALK_UNKNOWN_FILE;
-	}
+	bpf_loop(IMAGE_PROBES, image_probe, &p, 0);
+	if (p.key.number)
+		return p.key.number <= FRAME_MAX_IMAGES ? p.key.number : WALK_UNKNOWN_FILE;
 	ask(w, 0);
 	return WALK_UNKNOWN_FILE;
 }

@@ -18,6 +18,7 @@ __u64 n_others[LOG_MAX_EVENTS]; /* samples of processes that are not watched, bu
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 1); /* set before loading */
 	__type(key, __u32);	/* tgid */
 	__type(value, __u64);	/* when it started, CLOCK_MONOTONIC, or LOG_WATCH_FROM_EXEC */
