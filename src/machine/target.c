@@ -59,6 +59,12 @@ uint32_t cpus_possible(void)
 static int explain(const struct target *t, const struct event_spec *spec, int rc, uint32_t pid,
 		   struct err *err)
 {
+	/* Linux, css_tryget_online_from_dir() */
+	if (t->kind == TARGET_CGROUP && (rc == -ENOENT || rc == -EBADF))
+		return err_set(err, rc,
+			       "cannot record %s of this cgroup: it must be of the cgroup2 or the "
+			       "perf_event file system (mount -t cgroup2,cgroup lists them)",
+			       spec->name);
 	switch (rc) {
 	case -EACCES:
 	case -EPERM:

@@ -76,6 +76,22 @@ def member_of_a_cgroup():
     most(e["unknown"], e["samples"], 0.005, "unknown")
 
 
+def cgroup_of_another_hierarchy():
+    """One of an older file system's controllers, which perf knows nothing of: named, with what to do."""
+    with open("/proc/mounts", encoding="ascii") as f:
+        other = [line.split()[1] for line in f if line.split()[2] == "cgroup" and "memory" in line.split()[3].split(",")]
+    if not other:
+        raise Skipped("no cgroup file system but cgroup2 is mounted")
+    path = os.path.join(other[0], "dwell-e2e-%d" % os.getpid())
+    os.mkdir(path)
+    try:
+        for engine in "bpf", "ring":
+            p = dwell("record", "--engine", engine, *RATE, "-G", path, "-d", 0.1)
+            check(p.returncode == 125 and "it must be of the cgroup2" in p.stderr, "exit %d: %s" % (p.returncode, p.stderr))
+    finally:
+        os.rmdir(path)
+
+
 def several_events():
     """Clocks sample time, and faults are where memory is touched first."""
     a = record("-e", "cpu-clock:500009+page-faults:1+context-switches:1", "--", "sh", "-c",
@@ -133,5 +149,5 @@ def commands_that_fail():
     enough(a["events"][0]["samples"], 50, "samples: %s" % a)
 
 
-run(a_growing_process, two_processes, process_that_ends, one_cgroup, member_of_a_cgroup, several_events, tracepoint,
-    user_or_kernel_only, labels_and_pids, commands_that_fail)
+run(a_growing_process, two_processes, process_that_ends, one_cgroup, member_of_a_cgroup, cgroup_of_another_hierarchy,
+    several_events, tracepoint, user_or_kernel_only, labels_and_pids, commands_that_fail)
