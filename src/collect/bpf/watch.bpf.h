@@ -16,9 +16,10 @@ const volatile bool with_watched = false;
 __u64 n_unwatched = 0;		/* processes that found the map full */
 __u64 n_others[LOG_MAX_EVENTS]; /* samples of processes that are not watched, but for idle time */
 
+/* Its memory is there from the start (no BPF_F_NO_PREALLOC): a cgroup that is at its limit has none
+ * for a fork, and that child would not be watched. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 1); /* set before loading */
 	__type(key, __u32);	/* tgid */
 	__type(value, __u64);	/* when it started, CLOCK_MONOTONIC, or LOG_WATCH_FROM_EXEC */
