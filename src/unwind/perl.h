@@ -128,8 +128,8 @@ SCRIPT_STEP __u64 perl_name(SCRIPT_ENV *env, struct python_walk *p, const struct
 		}
 	}
 	p->file_hash = text_read_string(env, file, SCRIPT_FILE);
-	text_clear(&p->record.name);
-	text_clear(&p->record.more);
+	text_none(env, SCRIPT_NAME);
+	text_none(env, SCRIPT_MORE);
 	hash = perl_text(env, name, SCRIPT_NAME);
 	hash = script_mix(hash, perl_package(env, p, l, stash));
 	return script_mix(hash, p->file_hash) | 1;
@@ -171,8 +171,8 @@ SCRIPT_PART int perl_put(SCRIPT_ENV *env, __u64 cv, __u32 is_begun)
 			hash = perl_name(env, p, l, cv);
 		} else {
 			p->file_hash = file ? text_read_string(env, file, SCRIPT_FILE) : 0;
-			text_clear(&p->record.name);
-			text_clear(&p->record.more);
+			text_none(env, SCRIPT_NAME);
+			text_none(env, SCRIPT_MORE);
 			hash = p->file_hash;
 		}
 		number = text_number(p, hash);

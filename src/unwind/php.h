@@ -83,9 +83,9 @@ SCRIPT_PART int php_tell(SCRIPT_ENV *env, __u64 file, __u64 name, __u64 scope, _
 	if (!env)
 		return 0;
 	p = script_walk(env);
-	text_clear(&p->record.file);
-	text_clear(&p->record.name);
-	text_clear(&p->record.more);
+	text_none(env, SCRIPT_FILE);
+	text_none(env, SCRIPT_NAME);
+	text_none(env, SCRIPT_MORE);
 	if ((file && !php_text(env, file, SCRIPT_FILE)) ||
 	    (name && !php_text(env, name, SCRIPT_NAME)) ||
 	    (name && scope &&

@@ -81,9 +81,9 @@ SCRIPT_STEP void ruby_put_collector(SCRIPT_ENV *env, struct python_walk *p)
 	static const char name[24] = "[garbage collection]";
 	__u64 number;
 
-	text_clear(&p->record.file);
-	text_clear(&p->record.more);
-	text_clear(&p->record.name);
+	text_none(env, SCRIPT_FILE);
+	text_none(env, SCRIPT_MORE);
+	text_none(env, SCRIPT_NAME);
 	__builtin_memcpy(p->record.name.words, name, sizeof(name));
 	p->record.name.n_bytes = 20;
 	number = text_number(p, text_hash(&p->record.name, 20));
@@ -314,7 +314,7 @@ SCRIPT_STEP __u64 ruby_owner(SCRIPT_ENV *env, struct python_walk *p, const struc
 		return p->owner_hash;
 	hash = ruby_class(env, owner);
 	if (!hash)
-		text_clear(&p->record.more);
+		text_none(env, SCRIPT_MORE);
 	p->owner = owner;
 	p->owner_hash = hash;
 	return hash;
@@ -337,7 +337,7 @@ SCRIPT_STEP __u64 ruby_c_method(SCRIPT_ENV *env, struct python_walk *p, const st
 	if (!name)
 		return 0;
 	hash = script_mix(hash, name);
-	text_clear(&p->record.file);
+	text_none(env, SCRIPT_FILE);
 	p->file = 0;
 	number = text_number(p, hash);
 	if (!text_tell(env, number, 0))

@@ -73,6 +73,14 @@ SCRIPT_STEP __u64 text_take(SCRIPT_ENV *env, __u64 avma, __u64 n, struct script_
 	return text_hash(to, n);
 }
 
+/* text_clear() of PART of the record. */
+SCRIPT_PART int text_none(SCRIPT_ENV *env, enum script_part part)
+{
+	if (env)
+		text_clear(text_of(script_walk(env), part));
+	return 0;
+}
+
 /* text_take() into PART of the record. */
 SCRIPT_PART __u64 text_read(SCRIPT_ENV *env, __u64 avma, __u64 n, enum script_part part)
 {
