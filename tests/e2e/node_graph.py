@@ -46,9 +46,12 @@ def every_way_of_calling(node):
     for callee in "w_compared", "w_replaced", "w_reduced", "w_inner", "w_called", "w_kept", "w_raising", "w_cold":
         likely(any(callee in path for path, _ in found), "no path with " + callee)
     # Paths begin at the process's entry, with V8's and Node's own procedures between.
-    spins = [path for path, _ in found if path[-1] == "w_spin"]
-    likely(spins and all(path[0] in ("_start", "__libc_start_main", "__libc_start_call_main") for path in spins),
-           "w_spin is not called from the program's entry")
+    spins = [(path, n) for path, n in found if path[-1] == "w_spin"]
+    others = [(path, n) for path, n in spins if path[0] not in ("_start", "__libc_start_main", "__libc_start_call_main")]
+    likely(all(path[0].startswith("[truncated") for path, _ in others), "not from the program's entry: %s" % others)
+    n_spins, n_cut = (sum(n for _, n in paths) for paths in (spins, others))
+    enough(n_spins, 300, "samples in w_spin")
+    most(n_cut, n_spins, 0.005, "paths that are cut: %s" % others)
 
 
 # Each round of w_main asks for the time.
