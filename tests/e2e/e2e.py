@@ -162,6 +162,16 @@ def sh(*argv, **kw):
     return p.stdout
 
 
+def bpf_list(what, tool="bpftool"):
+    """What bpftool lists of the whole machine; again where something of another test's went while it did."""
+    for _ in range(100):
+        p = subprocess.run([tool, "-j", what, "show"], capture_output=True, text=True)
+        if p.returncode == 0:
+            return json.loads(p.stdout or "[]")
+        time.sleep(0.02)
+    check(False, "%s %s show: exit %d: %s" % (tool, what, p.returncode, p.stdout + p.stderr))
+
+
 def dwell(*argv, prefix=(), **kw):
     """Runs dwell and returns the finished process, whatever it said."""
     return subprocess.run([*map(str, prefix), DWELL, *map(str, argv)], capture_output=True, text=True,

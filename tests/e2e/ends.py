@@ -100,7 +100,7 @@ def programs_left_behind():
         raise Skipped("bpftool is not there")
 
     def there():
-        return {p["id"]: p.get("name") for p in json.loads(sh(tool, "-j", "prog", "show"))}
+        return {p["id"]: p.get("name") for p in bpf_list("prog", tool)}
 
     r = Recording("-a", *RATE)
     ours = set()

@@ -152,7 +152,7 @@ def frozen():
     for f in links:
         os.unlink(f)
     # The kernel ends them in its own time: it lets go of the number, then of the clock.
-    wait_for(lambda: not ids & {link["id"] for link in json.loads(sh("bpftool", "-j", "link", "show") or "[]")}, "the links to go")
+    wait_for(lambda: not ids & {link["id"] for link in bpf_list("link")}, "the links to go")
     reached = [-1]
     while reached[-1] != heads():
         reached.append(heads())
