@@ -703,7 +703,7 @@ TEST(overflows_go_on_after_fork)
 	REQUIRE(PAPI_overflow(set, code, MS, 0, on_overflow) == PAPI_OK);
 	REQUIRE(PAPI_start(set) == PAPI_OK);
 	EXPECT_EQ(in_child(overflow_in_child), 0);
-	burn(0.05);
+	burn(0.1);
 	REQUIRE(PAPI_stop(set, NULL) == PAPI_OK);
 	EXPECT(n_told > 20);
 	drop(&set);

@@ -269,6 +269,7 @@ int papi_profile_start(struct papi_set *s, struct papi_counter *c)
 
 	drain_lock();
 	p->histogram.broken = false;
+	p->histogram.n_counted = p->histogram.n_outside = p->histogram.n_dropped = 0;
 	if (profil_go_on(s, c)) {
 		drain_unlock();
 		return PAPI_OK;
