@@ -3,6 +3,7 @@
 #include "machine/target.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,15 +57,27 @@ uint32_t cpus_possible(void)
 	return (uint32_t)max + 1;
 }
 
+static int explain_cgroup(int fd, int rc, struct err *err)
+{
+	char self[40], path[PATH_MAX] = "this cgroup";
+	ssize_t n;
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	n = readlink(self, path, sizeof(path) - 1);
+	if (n > 0)
+		path[n] = '\0';
+	return err_set(err, rc,
+		       "cannot record %s: it must be of the cgroup2 or the perf_event file system "
+		       "(mount -t cgroup2,cgroup lists them)",
+		       path);
+}
+
 static int explain(const struct target *t, const struct event_spec *spec, int rc, uint32_t pid,
 		   struct err *err)
 {
-	/* Linux, css_tryget_online_from_dir() */
+	/* kernel/cgroup/cgroup.c, css_tryget_online_from_dir() */
 	if (t->kind == TARGET_CGROUP && (rc == -ENOENT || rc == -EBADF))
-		return err_set(err, rc,
-			       "cannot record %s of this cgroup: it must be of the cgroup2 or the "
-			       "perf_event file system (mount -t cgroup2,cgroup lists them)",
-			       spec->name);
+		return explain_cgroup(t->cgroup_fd, rc, err);
 	switch (rc) {
 	case -EACCES:
 	case -EPERM:

@@ -87,7 +87,7 @@ def cgroup_of_another_hierarchy():
     try:
         for engine in "bpf", "ring":
             p = dwell("record", "--engine", engine, *RATE, "-G", path, "-d", 0.1)
-            check(p.returncode == 125 and "it must be of the cgroup2" in p.stderr, "exit %d: %s" % (p.returncode, p.stderr))
+            check(p.returncode == 125 and "%s: it must be of the cgroup2" % path in p.stderr, "exit %d: %s" % (p.returncode, p.stderr))
     finally:
         os.rmdir(path)
 

@@ -329,10 +329,14 @@ TEST(fault_weighted_weights)
 	const int flags = PAPI_PROFIL_WEIGHTED | PAPI_PROFIL_FORCE_SW | PAPI_PROFIL_BUCKET_32;
 	int code, set = set_with(CLOCK, &code);
 	uint32_t n = 0;
-	double looks;
+	double looks = 0;
 
 	REQUIRE(PAPI_profil(&n, 4, NULL, 2, set, code, MS, flags) == PAPI_OK);
-	looks = (double)run_at_one_place(set, 0.3) / (10 * MS);
+	for (int i = 0; i < 5 && (!n || n % 255); i++) { /* a late look makes the next one early */
+		n = 0;
+		looks = (double)run_at_one_place(set, 0.3) / (10 * MS);
+	}
+	EXPECT_EQ(n % 255, 0);
 	EXPECT(n >= 255 * (looks * 0.5 - 2) && n <= 255 * (looks + 1));
 	n = 0;
 	REQUIRE(PAPI_profil(&n, 4, NULL, 2, set, code, 8 * MS, flags) == PAPI_OK);
@@ -661,7 +665,7 @@ static void *profile_myself(void *arg)
 	burn(0.02 + (double)(t - of_threads) / 1000);
 	if (PAPI_stop(set, &t->count))
 		t->failed = __LINE__;
-	t->n_unplaced = all_ticks(set, code, 0);
+	t->n_unplaced = status_of(set, code).n_unplaced;
 	t->cpu_s = cpu_s() - start;
 	if (PAPI_cleanup_eventset(set) || PAPI_destroy_eventset(&set) || PAPI_unregister_thread())
 		t->failed = __LINE__;
@@ -771,9 +775,8 @@ TEST(a_stopped_profile_goes_on)
 		EXPECT(count > 8 * MS);
 		all += count;
 		/* its status is of this start alone, and each tick is somewhere */
-		struct dwell_profil_status status = {.size = sizeof(status)};
+		const struct dwell_profil_status status = status_of(set, code);
 
-		EXPECT_EQ(dwell_papi_profil_status(set, code, &status), 0);
 		EXPECT_EQ(status.n_ticks, status.n_counted + status.n_outside + status.n_dropped);
 		EXPECT(status.n_ticks + status.n_unplaced <= (uint64_t)count / MS + 2);
 		n_late += (long long)status.n_unplaced;
@@ -808,7 +811,8 @@ TEST(a_stopped_profile_begins_anew)
 	memset(buf, 0, n_bytes);
 	REQUIRE(PAPI_profil(buf, n_bytes, TEXT, 65536, set, code, 2 * MS, 0) == PAPI_OK);
 	count = run_at_one_place(set, 0.1);
-	EXPECT((long long)all_ticks(set, code, ticks(buf, n_bytes)) > count / (2 * MS) * 8 / 10);
+	EXPECT((long long)(all_ticks(set, code, ticks(buf, n_bytes)) +
+			   status_of(set, code).n_outside) > count / (2 * MS) * 9 / 10);
 	EXPECT((long long)ticks(buf, n_bytes) <= count / (2 * MS) + 1);
 	free(buf);
 	drop(&set);
